@@ -1,11 +1,12 @@
-// The recipes of deploy/ that cannot run here, checked by programs that know them: the Compose file, the manifests of Kubernetes,
-// the unit of systemd. And what a recipe names exists: variables, files, volumes, ports.
+// The recipes of deploy/, checked by programs that know them: the Compose file, whose services image.test.ts runs, the manifests of
+// Kubernetes, the unit of systemd. And what a recipe names exists: variables, files, volumes, ports.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { describe, test } from 'node:test'
 import { SIGN_IN_VARIABLES, VARIABLES } from '../../src/variables.ts'
+import { isOurs, python, renderCompose, withoutModules } from '../fixtures/operate/compose.ts'
 import { createDirectory, withoutPrograms, writeIn } from '../fixtures/operate/program.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -13,12 +14,7 @@ const deploy = path.join(root, 'deploy')
 const read = (name: string) => readFileSync(path.join(deploy, name), 'utf8')
 const run = (command: string, args: readonly string[], cwd = deploy) =>
   spawnSync(command, args, { encoding: 'utf8', cwd })
-/** Python with PyYAML, kubernetes-validate and podman-compose: `pip install pyyaml kubernetes-validate podman-compose`. */
-const python = process.env['OPERATE_PYTHON'] || 'python3'
-const withoutPython =
-  run(python, ['-c', 'import yaml, kubernetes_validate, podman_compose']).status === 0
-    ? false
-    : 'Python lacks pyyaml, kubernetes-validate or podman-compose'
+const withoutPython = withoutModules('yaml', 'kubernetes_validate', 'podman_compose')
 
 test('every variable that a recipe sets is one that the service reads', () => {
   const known = new Set([...Object.keys(VARIABLES), ...Object.keys(SIGN_IN_VARIABLES)])
@@ -46,6 +42,11 @@ const REQUIRED: [file: string, what: string, pattern: RegExp][] = [
     'compose.yaml',
     'keeps the index of each node',
     /"index1:\/index"[^]*"index2:\/index"[^]*index1: \{\}, index2: \{\}/,
+  ],
+  [
+    'compose.yaml',
+    'waits until PostgreSQL listens, which it does not while it is initialised',
+    /pg_isready, -h, localhost/,
   ],
   ['compose.yaml', 'has no /tmp in memory', /^(?![^]*tmpfs:)[^]*"\.\/input:\/input:ro", "\/tmp"/],
   ['kubernetes/node.yaml', 'keeps the index of each node', /volumeClaimTemplates:\s+- metadata: \{ name: index \}/],
@@ -115,11 +116,58 @@ for file in glob.glob('kubernetes/*.yaml'):
     assert.equal(status, 0, stderr)
   })
 
-  test('podman-compose reads the Compose file', () => {
-    const { status, stderr } = run(python, ['-m', 'podman_compose', '-f', 'compose.yaml', 'config'])
-    assert.equal(status, 0, stderr)
+  test('a container has its index in a volume, or none: elsewhere it cannot write, and outbreakctl checks nothing', () => {
+    const containers = [...readComposeContainers(), ...readPodContainers()]
+    assert.deepEqual(findUnwritableIndexes(containers), [])
+    const withIndex = containers.filter(({ index }) => index !== '').map(({ name }) => name)
+    assert.deepEqual(withIndex.sort(), ['node', 'node1', 'node2', 'notifier', 'notifier'])
+    const inherited = containers.map((container) => ({ ...container, index: '/index' }))
+    assert.deepEqual(findUnwritableIndexes(inherited).sort(), ['migrate', 'migrate', 'operator', 'publish'])
   })
 })
+
+interface Container {
+  readonly name: string
+  /** OUTBREAKS_INDEX; empty if there is none. */
+  readonly index: string
+  readonly mounts: readonly string[]
+}
+
+const findUnwritableIndexes = (containers: readonly Container[]): string[] =>
+  containers.filter(({ index, mounts }) => index !== '' && !mounts.includes(index)).map(({ name }) => name)
+
+const readComposeContainers = (): Container[] =>
+  Object.entries(renderCompose(deploy).services)
+    .filter(([, service]) => isOurs(service))
+    .map(([name, { environment = {}, volumes = [] }]) => ({
+      name,
+      index: environment['OUTBREAKS_INDEX'] ?? '',
+      mounts: volumes.map((volume) => volume.split(':')[1] ?? volume),
+    }))
+
+/** Of our image. What a manifest sets itself comes before the map that all share. */
+function readPodContainers(): Container[] {
+  const program = `
+import glob, json, yaml
+shared = yaml.safe_load(open('kubernetes/kustomization.yaml'))['configMapGenerator'][0]['literals']
+containers = []
+for file in sorted(glob.glob('kubernetes/*.yaml')):
+    for document in yaml.safe_load_all(open(file)):
+        if document['kind'] not in ('Deployment', 'StatefulSet', 'Job', 'CronJob'):
+            continue
+        for container in document['spec'].get('jobTemplate', document)['spec']['template']['spec']['containers']:
+            if container['image'] != 'outbreak-data-service':
+                continue
+            maps = [source for source in container.get('envFrom', []) if 'configMapRef' in source]
+            environment = dict(literal.split('=', 1) for literal in shared) if maps else {}
+            environment.update((variable['name'], variable.get('value')) for variable in container.get('env', []))
+            containers.append({'name': container['name'], 'index': environment.get('OUTBREAKS_INDEX', ''),
+                               'mounts': [mount['mountPath'] for mount in container.get('volumeMounts', [])]})
+print(json.dumps(containers))`
+  const { status, stdout, stderr } = run(python, ['-c', program])
+  assert.equal(status, 0, stderr)
+  return JSON.parse(stdout) as Container[]
+}
 
 test('every image has a version', () => {
   const images = ['compose.yaml', 'kubernetes/redis.yaml'].flatMap((file) => [
