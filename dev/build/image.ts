@@ -76,7 +76,7 @@ export async function fillTree(
 ): Promise<Tree> {
   const tree = path.join(work, 'root')
   const app = path.join(tree, 'app')
-  cpSync(await buildPackage(), app, { recursive: true })
+  await buildPackage(app)
   // --ignore-scripts: no dependency needs its install script.
   run('npm', ['ci', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], app)
   rmSync(path.join(app, 'node_modules/.package-lock.json'), { force: true })

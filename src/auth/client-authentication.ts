@@ -2,7 +2,7 @@
 // (RFC 7521 section 4.2); never two of them.
 import type { FastifyRequest } from 'fastify'
 import { headerValues } from '../platform/http/raw-headers.ts'
-import { findRepeatedKey } from '../platform/repeated-key.ts'
+import { findRepeatedKey } from '../platform/json/repeated-key.ts'
 import { ASSERTION_TYPE } from './client-assertion.ts'
 import { TokenError } from './token-error.ts'
 

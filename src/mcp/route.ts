@@ -2,9 +2,9 @@
 // A tool asks the routes of this node with the credential of the caller, so guard, quota, slots and caches are those of any request.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type HttpServer, SERVER_OPTIONS } from '../platform/http/http-server.ts'
-import { findRepeatedKey } from '../platform/repeated-key.ts'
+import { assertShallow, TooDeep } from '../platform/json/depth.ts'
+import { findRepeatedKey } from '../platform/json/repeated-key.ts'
 import type { McpHandler } from './handler.ts'
-import { assertShallow, TooDeep } from './json-depth.ts'
 
 /** A question is short; only an array of filters is longer. */
 export const MCP_BODY_LIMIT = 32 * 1024

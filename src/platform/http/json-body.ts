@@ -2,8 +2,8 @@
 // missing or invalid is named.
 import type { Static, TObject, TSchema } from 'typebox'
 import { Compile } from 'typebox/schema'
+import { findRepeatedKey } from '../json/repeated-key.ts'
 import { Problem } from '../problem.ts'
-import { findRepeatedKey } from '../repeated-key.ts'
 import type { HttpServer } from './http-server.ts'
 import { askIfMeant } from './query-string.ts'
 

@@ -1,8 +1,8 @@
 // Bodies in JSON: what is no object, or has a member twice, is named and never half read.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { acceptJson } from '../../../src/platform/http/json-body.ts'
-import { createObservedServer } from '../../fixtures/observed-server.ts'
+import { acceptJson } from '../../../../src/platform/http/json-body.ts'
+import { createObservedServer } from '../../../fixtures/observed-server.ts'
 
 const { app } = createObservedServer()
 acceptJson(app)

@@ -1,7 +1,7 @@
 // Numbers and objects that JavaScript would change are found, also deep inside a value; nesting is measured without recursion.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findRepeatedKey } from '../../../../src/platform/repeated-key.ts'
+import { findRepeatedKey } from '../../../../src/platform/json/repeated-key.ts'
 import { findInexactNumber, findLoss, isDeeper } from '../../../../src/publish/input/json-value.ts'
 import { MAX_LINE_LENGTH } from '../../../../src/publish/input/limits.ts'
 
