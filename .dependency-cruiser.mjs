@@ -16,7 +16,7 @@ const SUBFOLDERS = [
   {
     folder: 'platform',
     layers: [
-      ['metrics', 'redis', 'egress'],
+      ['json', 'metrics', 'redis', 'egress'],
       ['http', 'postgres', 'duckdb', 'cli'],
       ['tracing', 'pages'],
     ],
