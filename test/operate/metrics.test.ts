@@ -36,7 +36,10 @@ describe('the rules and the dashboard', { skip: withoutPrograms('promtool') }, (
     const runbooks = readFileSync(path.join(root, 'docs/runbooks.md'), 'utf8')
     assert.ok(ALERTS.length >= 21)
     for (const name of ALERTS) {
-      assert.equal(tests.split(`alertname: ${name}\n`).length - 1, 2, `${name} has not two tests`)
+      const [none, some] = ['exp_alerts: \\[\\]', 'exp_alerts:\\n'].map((alerts) =>
+        new RegExp(`alertname: ${name}\n +${alerts}`).test(tests),
+      )
+      assert.ok(none && some, `${name} has not two tests`)
       assert.ok(runbooks.includes(`\n## ${name}\n`), `${name} has no runbook`)
       assert.ok(rules.includes(`runbook: docs/runbooks.md#${name.toLowerCase()}\n`), `${name} names no runbook`)
     }
@@ -78,8 +81,8 @@ describe('a node that Prometheus reads', { skip, concurrency: false }, async () 
     fetch(onPrimary.baseUrl + pathname, { headers: { authorization: `Bearer ${token}` } })
 
   const directory = createDirectory()
-  // The same rules, with shorter waits.
-  writeIn(directory, 'alerts.yml', rules.replaceAll(/for: \d+\w/g, 'for: 1s').replaceAll(/\[(5|10|15)m\]/g, '[10s]'))
+  // The same rules, with shorter waits. Nothing here runs the tasks that others wait for during hours.
+  writeIn(directory, 'alerts.yml', rules.replaceAll(/for: \d+[sm]/g, 'for: 1s').replaceAll(/\[(5|10|15)m\]/g, '[10s]'))
   const targets = ports.map((port) => `"127.0.0.1:${port}"`).join(', ')
   const configuration = writeIn(
     directory,
