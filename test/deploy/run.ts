@@ -95,6 +95,7 @@ const CHECKS: [title: string, command: string, expected: RegExp][] = [
   ['Prometheus has the alerts', 'curl -fs localhost:9090/api/v1/rules', /runbooks/],
   ['the quota is shared', 'redis-cli --scan --pattern "outbreaks-quota*"', /outbreaks-quota/],
   ['there is a backup', 'su postgres -c "pgbackrest --stanza=outbreaks info"', /status: ok[^]*full backup/],
+  ['cron makes a backup, and Prometheus can read how it went', runFromCron('incr'), /task_failed\{task="backup"\} 0/],
   ['a rolling restart loses no request', rollingRestart(), /^0 failed of \d{2,}$/m],
   [
     'the nodes run without privileges',
@@ -114,6 +115,14 @@ function readRecord(): string {
     `token=$(${curl} ${base}/oauth/token -H 'content-type: application/json' -d "{\\"grant_type\\":\\"client_credentials\\",\\"client_id\\":\\"$id\\",\\"client_secret\\":\\"$secret\\",\\"audience\\":\\"${base}\\"}" | node -p 'JSON.parse(fs.readFileSync(0)).access_token')`,
     `${curl} -H "authorization: Bearer $token" '${base}/v2/hed-outbreaks/outbreaks?num=1'`,
   ].join('\n')
+}
+
+/** A line of cron, with its path. */
+function runFromCron(word: string): string {
+  return `
+(PATH=$(sed -n 's/^PATH=//p' /etc/cron.d/outbreaks); export PATH
+ sh -c "$(grep ${word} /etc/cron.d/outbreaks | sed -E 's/^([^ ]+ +){5}root //')" >/dev/null)
+cat /var/lib/prometheus/node-exporter/outbreaks-*.prom`
 }
 
 /** Requests while both nodes restart three times, one after the other: the unit waits until a node is ready. */
