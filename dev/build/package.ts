@@ -25,12 +25,8 @@ const COPIED = [
   // The documentation site, if it was built.
   ...globSync('site/dist', { cwd: root }),
   // Not all of deploy: it may have secrets.
-  ...globSync(
-    'deploy/{systemd,prometheus,grafana,*.cfg,*.conf,cron,create-*,restore-drill,record-job,certificate-check}',
-    {
-      cwd: root,
-    },
-  ),
+  ...globSync('deploy/{systemd,prometheus,grafana,*.cfg,*.conf,create-*}', { cwd: root }),
+  ...globSync('deploy/{cron,record-job,certificate-check,restore-drill}', { cwd: root }),
 ]
 const PROGRAMS = {
   outbreakctl: 'src/cli.js',

@@ -200,7 +200,7 @@ test(`${MINUTES} minutes at half of the capacity`, { skip: withoutPrograms('hapr
   assert.ok(mean(late) < mean(early) * (1 + MAX_GROWTH), 'the memory grows')
 })
 
-/** One address for nodes, as deploy/haproxy-postgres.cfg gives: the replica, or the primary while the replica is gone. */
+/** One address for the nodes, as with deploy/haproxy-postgres.cfg. Behind it is the replica, or the primary while that is gone. */
 async function proxyDatabase(replica: string, primary: string): Promise<string> {
   const port = await findFreePort()
   const text = `

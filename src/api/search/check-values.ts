@@ -33,7 +33,7 @@ export type CheckValues = (
   strict?: boolean,
 ) => Promise<string[]>
 
-/** Of the filters with recent results: an address may have thousands. */
+/** In the filters whose results are kept. A URL may have thousands of characters. */
 const CACHED_CHARACTERS = 1_000_000
 /** The values of a field with more values are not kept, but looked up. */
 const MAX_KEPT_VALUES = 10_000

@@ -1,5 +1,4 @@
 // Checks of JSON input: whether JSON.parse would change it silently, and whether it is nested too deeply. Pure.
-
 import { findRepeatedKey } from '../../platform/json/repeated-key.ts'
 import { OperatorError } from '../../platform/operator-error.ts'
 
