@@ -47,6 +47,12 @@ function print(result: CommandOutput | readonly CommandOutput[]): void {
   console.log(formatOutput(result, process.stdout))
 }
 
+/** What the operator should know, alongside the result. */
+function printNote(text: string): void {
+  progress.clear()
+  console.error(escapeInLines(text))
+}
+
 /** Commands that change nothing. Every other one that uses the database is recorded in the audit log. */
 const READING_COMMANDS = [
   'client list',
@@ -69,6 +75,7 @@ const COMMANDS_OF_THE_WAY_BACK = [
   'client enable',
   'client rotate',
   'key disable',
+  'key reseal',
   'release rollback',
 ]
 let commandName = ''
@@ -156,7 +163,10 @@ program
     const database = openDatabase({ url: databaseUrl, role: null, connections: 2 })
     const migrateAndPrint = async () => {
       const { renewIndexes } = await import('./publish/rebuild-index.ts')
-      print({ applied: await migrate(databaseUrl), rebuilt: await renewIndexes(database, catalogue) })
+      const applied = await migrate(databaseUrl)
+      // Of an earlier version, to go back to it: the newer one may have written the index with other columns.
+      await checkSchema(database, { mayBeExpanded: true })
+      print({ applied, rebuilt: await renewIndexes(database, catalogue) })
     }
     try {
       if (await hasAuditLog(database)) return await audit(database, migrateAndPrint)
@@ -180,7 +190,7 @@ registerCredentialCommands(program, {
 registerEndpointCommands(program, { runAndPrint })
 registerOperateCommands(program, {
   print,
-  printNote: (text) => console.error(escapeInLines(text)),
+  printNote,
   readNames: () => (hasDatabase(process.env) ? readClientNames() : null),
   readOptions: () => {
     const { filesLocation, indexDirectory, secret, fallbackSecrets, ...config } = readServiceConfig(process.env)
@@ -215,6 +225,7 @@ registerReleaseCommands(program, {
   datasets: catalogue,
   runAndPrint,
   print,
+  printNote,
   progress: progress.update,
   openFiles,
   indexDirectory: () => readIndexDirectory(process.env),

@@ -112,8 +112,10 @@ const isLocked = (error: unknown) => error instanceof Error && /Could not set lo
 
 export interface CheckedFile {
   readonly file: string
-  /** Undefined if every row can be read. */
+  /** Why a row cannot be read. */
   readonly damage?: string
+  /** Why the file could not be copied. */
+  readonly unchecked?: string
 }
 
 /**
@@ -129,10 +131,15 @@ export async function checkIndexFiles(directory: string, dataset: Dataset): Prom
     const file = path.join(directory, name)
     const temporary = await createTemporaryDirectory()
     try {
-      await readCopy(file, temporary)
-      checked.push({ file })
-    } catch (error) {
-      checked.push({ file, damage: (error as Error).message })
+      const copy = await copyUnchanged(file, temporary).catch((error: Error) => error)
+      if (copy instanceof Error) checked.push({ file, unchecked: copy.message })
+      else
+        checked.push(
+          await readEveryRow(copy).then(
+            () => ({ file }),
+            (error: Error) => ({ file, damage: error.message }),
+          ),
+        )
     } finally {
       await rm(temporary, { recursive: true, force: true })
     }
@@ -143,7 +150,7 @@ export async function checkIndexFiles(directory: string, dataset: Dataset): Prom
 const MAX_COPIES = 5
 
 /** Copies again if the node wrote during the copy: the copy would be of two states. */
-async function readCopy(file: string, directory: string): Promise<void> {
+async function copyUnchanged(file: string, directory: string): Promise<string> {
   const copy = path.join(directory, 'index.duckdb')
   const describe = async () =>
     Promise.all(
@@ -153,12 +160,15 @@ async function readCopy(file: string, directory: string): Promise<void> {
     const before = await describe()
     await copyFile(file, copy)
     await copyFile(`${file}.wal`, `${copy}.wal`).catch(() => rm(`${copy}.wal`, { force: true }))
-    if (String(await describe()) === String(before)) break
-    if (attempt === MAX_COPIES) throw new Error('the node writes it all the time: check it again later')
+    if (String(await describe()) === String(before)) return copy
+    if (attempt === MAX_COPIES) throw new Error('the node writes it all the time')
   }
-  const instance = await DuckDBInstance.create(copy, {
+}
+
+async function readEveryRow(file: string): Promise<void> {
+  const instance = await DuckDBInstance.create(file, {
     memory_limit: `${CHECK_MEGABYTES}MB`,
-    temp_directory: directory,
+    temp_directory: path.dirname(file),
   })
   try {
     const connection = await instance.connect()

@@ -133,7 +133,7 @@ export async function fetchParts(
   requireAllReleases(wanted, after, upTo)
   if (wanted.some(({ layout }) => layout !== layoutOf(dataset)))
     throw new UnusableIndex(
-      'The column index in the database has other columns than this version. Run outbreakctl migrate.',
+      'The column index in the database has other columns than this version. Run outbreakctl migrate with this version.',
     )
   const fingerprints = fingerprintsOf(wanted)
   const digests = new Map(wanted.map(({ release, digest }) => [release, digest]))
@@ -231,7 +231,7 @@ export async function checkParts(database: Reader, dataset: Dataset): Promise<Ma
   const report = (release: number, fault: string) => faults.set(release, [...(faults.get(release) ?? []), fault])
   for (const { release, kind, number, layout } of rows) {
     if (kind === null || layout !== layoutOf(dataset)) {
-      report(release, `release ${release} has no column index that this version can use`)
+      faults.set(release, [`release ${release} has no column index that this version can use`])
       continue
     }
     const [part] = await database

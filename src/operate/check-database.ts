@@ -188,7 +188,7 @@ async function checkKeys(database: Database, { sealingKeys }: DatabaseCheck): Pr
     return [
       check.error(
         `no signing key can be decrypted (${unreadable.join(', ')})`,
-        'give this node the OUTBREAKS_SECRET of the others, or the one before it as OUTBREAKS_SECRET_PREVIOUS; if it is lost, run outbreakctl key rotate --force',
+        'give this node the OUTBREAKS_SECRET of the others, or the one before it as OUTBREAKS_SECRET_PREVIOUS; if it is lost, run outbreakctl key rotate --force --notice 0',
       ),
     ]
   const errors = unreadable.map((kid) =>

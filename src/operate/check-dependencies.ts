@@ -139,7 +139,7 @@ export async function checkListener(host: string, port: number): Promise<Finding
     await checkReady(
       'this node',
       `http://${name}:${port}`,
-      'start it, and read its log: journalctl -u outbreaks@1 -n 50',
+      'start it, and read its log: journalctl -u "outbreaks@*" -n 50',
     ),
   ]
 }
@@ -155,8 +155,8 @@ async function checkReady(name: string, url: string, remedy: string): Promise<Fi
   const check = findingsOf(name)
   try {
     const response = await fetch(`${url}/ready`, { signal: AbortSignal.timeout(TIMEOUT_MS) })
-    const { reasons = [] } = (await response.json().catch(() => ({}))) as { reasons?: string[] }
-    if (response.ok) return check.ok(`${url} is ready`)
+    const { reasons = [], index = {} } = (await response.json().catch(() => ({}))) as Readiness
+    if (response.ok) return describeIndex(name, url, index)
     const why = reasons.length > 0 ? ` (${reasons.join(', ')})` : ''
     return check.error(
       `${url}/ready returns ${response.status}${why}`,
@@ -165,6 +165,30 @@ async function checkReady(name: string, url: string, remedy: string): Promise<Fi
   } catch (error) {
     return describeSilence(name, url, error as Error, remedy)
   }
+}
+
+/** What a node says at /ready. */
+interface Readiness {
+  readonly reasons?: readonly string[]
+  /** The datasets whose index is not complete. */
+  readonly index?: Readonly<Record<string, { readonly failures: number }>>
+}
+
+/** A node is ready without its index, but requests with filters fail. */
+function describeIndex(name: string, url: string, index: NonNullable<Readiness['index']>): Finding {
+  const check = findingsOf(name)
+  const datasets = Object.keys(index)
+  if (Object.values(index).some(({ failures }) => failures > 0))
+    return check.error(
+      `${url} is ready, but its column index of ${datasets.join(', ')} failed, so requests with filters return 503`,
+      'read its log for "the index failed", and follow the runbook OutbreaksIndexBehind',
+    )
+  return datasets.length > 0
+    ? check.warning(
+        `${url} is ready, but still builds its column index of ${datasets.join(', ')}`,
+        'run doctor again in a minute',
+      )
+    : check.ok(`${url} is ready`)
 }
 
 /** A name that this machine cannot find may still be known to clients. */

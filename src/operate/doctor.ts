@@ -1,5 +1,5 @@
 // outbreakctl doctor: checks the configuration of a node and everything that the node uses. Each finding says what to do.
-import { checkIndexFiles } from '../columns/index-file.ts'
+import { type CheckedFile, checkIndexFiles } from '../columns/index-file.ts'
 import type { Dataset } from '../datasets/define.ts'
 import { describeSystemError, OperatorError } from '../platform/operator-error.ts'
 import { openDatabase } from '../platform/postgres/database.ts'
@@ -92,20 +92,18 @@ function checkNode(): Finding {
 async function checkIndex({ indexDirectory, datasets }: DoctorOptions): Promise<Finding[]> {
   const check = findingsOf('index file')
   if (indexDirectory === null) return []
-  const findings: Finding[] = []
-  try {
-    for (const dataset of datasets)
-      for (const { file, damage } of await checkIndexFiles(indexDirectory, dataset))
-        findings.push(
-          damage === undefined
-            ? check.ok(`every row of ${file} can be read`)
-            : check.error(`${file} cannot be read: ${damage}`, `stop its node, run rm ${file}, start the node`),
-        )
-  } catch (error) {
-    if (error instanceof OperatorError) throw error
-    findings.push(check.error((error as Error).message, 'correct OUTBREAKS_INDEX, or create the directory'))
-  }
-  return findings
+  const files: CheckedFile[] = []
+  for (const dataset of datasets) files.push(...(await checkIndexFiles(indexDirectory, dataset)))
+  return files.map(({ file, damage, unchecked }) => {
+    if (unchecked !== undefined)
+      return check.warning(
+        `${file} could not be checked: ${unchecked}`,
+        'run doctor again; it needs room for a copy in TMPDIR',
+      )
+    return damage === undefined
+      ? check.ok(`every row of ${file} can be read`)
+      : check.error(`${file} cannot be read: ${damage}`, `stop its node, run rm ${file}, start the node`)
+  })
 }
 
 async function checkStore({ databaseUrl, datasets, openFiles }: DoctorOptions): Promise<Finding[]> {

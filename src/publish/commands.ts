@@ -14,6 +14,7 @@ interface ReleaseCommands {
   /** Runs the work on the operator's database and prints its result. */
   runAndPrint: (work: (database: Database) => Promise<CommandOutput | readonly CommandOutput[]>) => Promise<void>
   print: (result: CommandOutput | readonly CommandOutput[]) => void
+  printNote: (text: string) => void
   progress: Progress
   /** Undefined if no place for files is configured. */
   openFiles: (access: 'read' | 'write') => Promise<FileStore | undefined>
@@ -23,7 +24,7 @@ interface ReleaseCommands {
 
 export function registerReleaseCommands(
   program: Command,
-  { datasets, runAndPrint, print, progress, openFiles, indexDirectory }: ReleaseCommands,
+  { datasets, runAndPrint, print, printNote, progress, openFiles, indexDirectory }: ReleaseCommands,
 ): void {
   const byName = new Map(datasets.map((dataset) => [dataset.name, dataset]))
   const release = program.command('release').description('publish and manage releases')
@@ -144,6 +145,8 @@ export function registerReleaseCommands(
         const { verifyReleases } = await import('./verify.ts')
         const places = { store: await openFiles('read'), indexDirectory: indexDirectory() }
         const releases = await verifyReleases(database, places, findDataset(options), progress)
+        if (places.store === undefined)
+          printNote('The files of releases were not checked, because OUTBREAKS_FILES is not set.')
         if (releases.some(({ differences }) => differences.length > 0)) process.exitCode = 1
         return releases
       }),

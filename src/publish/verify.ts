@@ -95,4 +95,7 @@ async function compareFiles(store: FileStore, { files }: PublishedRelease): Prom
 }
 
 const describeDamage = (files: readonly CheckedFile[]): string[] =>
-  files.filter(({ damage }) => damage !== undefined).map(({ file, damage }) => `${file} cannot be read: ${damage}`)
+  files.flatMap(({ file, damage, unchecked }) => [
+    ...(damage === undefined ? [] : [`${file} cannot be read: ${damage}`]),
+    ...(unchecked === undefined ? [] : [`${file} could not be checked: ${unchecked}`]),
+  ])

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { Agent, request } from 'node:https'
 import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -39,6 +40,8 @@ interface Balancer {
   readonly program: string
   /** nginx does since version 1.27.2. */
   readonly passesTrailers: boolean
+  /** Sends the request for a token to the other node. */
+  readonly repeatsTokens: boolean
   /** Asks /ready. A node that has just started may not yet answer requests with filters. */
   readonly asksReady: boolean
   /** The file in deploy/ with the ports of this test; returns the arguments of the program. */
@@ -56,7 +59,7 @@ const readDeploy = (file: string, [first, second]: readonly number[]) =>
 
 const BALANCERS: Balancer[] = [
   {
-    ...{ name: 'HAProxy', program: 'haproxy', passesTrailers: true, asksReady: true },
+    ...{ name: 'HAProxy', program: 'haproxy', passesTrailers: true, repeatsTokens: true, asksReady: true },
     configure(directory, { https, nodes }, { crt, key }) {
       const certificate = writeIn(directory, 'outbreaks.pem', readFileSync(crt, 'utf8') + readFileSync(key, 'utf8'))
       const text = readDeploy('haproxy.cfg', nodes)
@@ -67,7 +70,7 @@ const BALANCERS: Balancer[] = [
     },
   },
   {
-    ...{ name: 'nginx', program: 'nginx', passesTrailers: false, asksReady: false },
+    ...{ name: 'nginx', program: 'nginx', passesTrailers: false, repeatsTokens: true, asksReady: false },
     configure(directory, { https, nodes }, { crt, key }) {
       const text = readDeploy('nginx.conf', nodes)
         .replace('listen 80;', `listen unix:${directory}/http;`)
@@ -84,7 +87,7 @@ const BALANCERS: Balancer[] = [
     },
   },
   {
-    ...{ name: 'Caddy', program: 'caddy', passesTrailers: true, asksReady: false },
+    ...{ name: 'Caddy', program: 'caddy', passesTrailers: true, repeatsTokens: false, asksReady: false },
     configure(directory, { https, nodes }, { crt, key }) {
       const text = readDeploy('caddy/Caddyfile', nodes)
         .replace('{\n', `{\n\tadmin off\n\tauto_https disable_redirects\n\thttps_port ${https}\n\tskip_install_trust\n`)
@@ -102,7 +105,7 @@ before(async () => {
 })
 after(() => data.stop())
 
-for (const { name, program, passesTrailers, asksReady, configure } of BALANCERS)
+for (const { name, program, passesTrailers, repeatsTokens, asksReady, configure } of BALANCERS)
   describe(`two nodes behind ${name}`, { skip: withoutPrograms(program, 'openssl'), concurrency: false }, () => {
     const directory = createDirectory()
     const nodes: Service[] = []
@@ -312,6 +315,39 @@ for (const { name, program, passesTrailers, asksReady, configure } of BALANCERS)
       }
       await start(0)
       await waitUntil('it answers again', ready)
+    })
+
+    test('a request that could change something twice is sent once', async () => {
+      for (const node of nodes) {
+        node.process.kill('SIGKILL')
+        await node.exited
+      }
+      // As a node that is killed when it has read a request.
+      const sent: string[] = []
+      const killed = nodePorts.map((port) =>
+        createServer((incoming, response) => {
+          if (incoming.method === 'GET') return response.end('{}')
+          sent.push(incoming.url ?? '')
+          incoming.socket.destroy()
+        }).listen(port, '127.0.0.1'),
+      )
+      // HAProxy closes the connection, if it used that to the node before.
+      const post = (address: string) =>
+        client
+          .send('POST', address, { headers: { 'content-type': 'application/json' }, body: '{}' })
+          .then(assertUnavailable, (error: NodeJS.ErrnoException) => assert.equal(error.code, 'ECONNRESET'))
+      try {
+        await waitUntil('the balancer uses them', ready)
+        await post(`${DATASET}/watches`)
+        assert.deepEqual(sent, [`${DATASET}/watches`])
+        await post('/oauth/token')
+        assert.ok(repeatsTokens ? sent.length > 2 : sent.length === 2, String(sent))
+      } finally {
+        for (const server of killed) {
+          server.close()
+          server.closeAllConnections()
+        }
+      }
     })
   })
 

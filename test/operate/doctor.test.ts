@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -181,6 +181,13 @@ describe('the doctor names', () => {
         await assert.rejects(outbreakctl(settings, 'release', 'verify'), (error: Error) =>
           JSON.stringify(error.cause ?? '').includes('part added 1'),
         )
+        // Another node is ready, but cannot build its index.
+        const { baseUrl, stop } = await startService(settings)
+        const { port } = new URL(baseUrl)
+        await expectFinding('error', 'this node', /is ready, but its column index of hed-outbreaks failed/, {
+          OUTBREAKS_PORT: port,
+        })
+        await stop()
       },
     ))
   test('a damaged file of the index, as release verify does', async () => {
@@ -195,6 +202,12 @@ describe('the doctor names', () => {
       outbreakctl({ ...settings, variables: { OUTBREAKS_INDEX: copy } }, 'release', 'verify'),
       (error: Error) => JSON.stringify(error.cause ?? '').includes('cannot be read'),
     )
+  })
+  test('a file of the index that it may not read, and does not advise to delete it', async () => {
+    const directory = createDirectory()
+    const [name = ''] = readdirSync(indexDirectory).filter((file) => file.endsWith('.duckdb'))
+    symlinkSync(path.join(directory, 'none'), path.join(directory, name))
+    await expectFinding('warning', 'index file', /could not be checked: ENOENT/, { OUTBREAKS_INDEX: directory })
   })
   test('a directory for temporary files that does not exist, and the other checks still run', async () => {
     const TMPDIR = path.join(files, 'none')

@@ -31,6 +31,9 @@ interface Manifest {
 const PUBLIC_URL = 'https://outbreaks.example.org'
 const START_TIMEOUT_MS = 80_000
 
+/** Where the package names the columns of the index. */
+const LAYOUT = /(?<=\bconst layoutOf\b[^;]*?hash\(['"]sha256['"], )/
+
 /** The commands of a chapter. */
 function readCommands(page: string, chapter: string): string {
   const [, text = ''] = readPage(page).split(`\n## ${chapter}\n`)
@@ -60,7 +63,7 @@ describe('an upgrade', { concurrency: false }, async () => {
   const machine = createDirectory()
   const downloads = createDirectory()
   const secrets = path.join(machine, 'secrets')
-  for (const name of ['bin', 'cache']) mkdirSync(path.join(machine, name))
+  for (const name of ['bin', 'cache', 'srv/outbreaks/files']) mkdirSync(path.join(machine, name), { recursive: true })
   execFileSync('sh', [path.join(root, 'deploy/create-secrets'), secrets, new URL(cluster.url).host])
   const environment: NodeJS.ProcessEnv = {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(OUTBREAKS_|DATABASE_URL)/.test(name))),
@@ -75,8 +78,10 @@ describe('an upgrade', { concurrency: false }, async () => {
     const port = await findFreePort()
     const baseUrl = `http://127.0.0.1:${port}`
     let running: ChildProcess | null = null
+    let ready = false
     after(() => running?.kill('SIGKILL'))
     async function start(): Promise<void> {
+      ready = false
       const child = spawn(path.join(machine, program), {
         env: {
           ...environment,
@@ -107,6 +112,7 @@ describe('an upgrade', { concurrency: false }, async () => {
         },
         START_TIMEOUT_MS,
       )
+      ready = true
     }
     async function restart(): Promise<void> {
       const child = running
@@ -119,7 +125,7 @@ describe('an upgrade', { concurrency: false }, async () => {
     }
     const isRunning = () => running?.exitCode === null
     const readLiveVersion = async () => ((await (await fetch(`${baseUrl}/live`)).json()) as { version: string }).version
-    return { baseUrl, start, restart, isRunning, readLiveVersion }
+    return { baseUrl, start, restart, isRunning, isReady: () => ready, readLiveVersion }
   }
   const notifier = await createUnit('outbreaks-notifier.service')
   const createNode = () => createUnit('outbreaks@.service', { OUTBREAKS_NOTIFIER_URL: notifier.baseUrl })
@@ -129,19 +135,25 @@ describe('an upgrade', { concurrency: false }, async () => {
     ['outbreaks@2', nodes[1]],
     ['outbreaks-notifier', notifier],
   ])
+  /** A function of the shell that asks here. */
+  const passOn = (name: string) => `${name}() { echo "${name} $*" >&3; read -r status <&3; return "$status"; }`
   const readVersions = () => Promise.all(Array.from(units.values(), ({ readLiveVersion }) => readLiveVersion()))
 
-  /** Types commands in a shell, which has systemctl from here: it returns when the unit has restarted and `between` has ended. */
+  /**
+   * Types commands in a shell, which has systemctl and curl from here: systemctl returns when the unit has restarted and `between`
+   * has ended.
+   */
   async function type(commands: string, variables: NodeJS.ProcessEnv = {}, between = async () => {}): Promise<string> {
     const script = commands
       .replaceAll('/opt/', `${machine}/`)
       .replaceAll('/usr/local/bin/', `${machine}/bin/`)
       .replaceAll('/etc/outbreaks/secrets', secrets)
-    const shell = spawn(
-      'bash',
-      ['-euc', `systemctl() { echo "$*" >&3; read -r status <&3; return "$status"; }\n${script}`],
-      { cwd: downloads, env: { ...environment, ...variables }, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] },
-    )
+      .replaceAll('/srv/', `${machine}/srv/`)
+    const shell = spawn('bash', ['-euc', `${['systemctl', 'curl'].map(passOn).join('\n')}\n${script}`], {
+      cwd: downloads,
+      env: { ...environment, ...variables },
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    })
     let [stdout, stderr] = ['', '']
     shell.stdout?.setEncoding('utf8').on('data', (part: string) => {
       stdout += part
@@ -150,17 +162,18 @@ describe('an upgrade', { concurrency: false }, async () => {
       stderr += part
     })
     const calls = shell.stdio[3] as Duplex
-    async function systemctl(call: string): Promise<void> {
-      const [action, name = ''] = call.split(' ')
+    async function answer(call: string): Promise<void> {
+      const [, node] = /^curl -fs 127\.0\.0\.1:808(\d)\/ready$/.exec(call) ?? []
+      if (node !== undefined) return assert.ok(units.get(`outbreaks@${node}`)?.isReady(), call)
+      const [, action, name = ''] = call.split(' ')
       const unit = units.get(name)
-      if (unit === undefined || !['restart', 'try-restart'].includes(action ?? ''))
-        throw new Error(`systemctl ${call}?`)
+      if (unit === undefined || !['restart', 'try-restart'].includes(action ?? '')) throw new Error(`${call}?`)
       if (action === 'try-restart' && !unit.isRunning()) return
       await unit.restart()
       await between()
     }
     createInterface({ input: calls }).on('line', (call) => {
-      void systemctl(call).then(
+      void answer(call).then(
         () => calls.write('0\n'),
         (error: Error) => {
           stderr += error.message
@@ -186,8 +199,12 @@ describe('an upgrade', { concurrency: false }, async () => {
   const [major = '', minor = ''] = before.split('.')
   const next = `${major}.${Number(minor) + 1}.0`
   const last = `${major}.${Number(minor) + 2}.0`
-  /** Packs another version: the same with one more migration. */
+  /** Packs another version: the same with one more migration, and another name for the columns of its index. */
   function packNext(version: string, migration: string, text: string): void {
+    const parts = path.join(built, 'src/columns/parts.js')
+    const code = readFileSync(parts, 'utf8')
+    assert.match(code, LAYOUT)
+    writeFileSync(parts, code.replace(LAYOUT, `'${version}' + `))
     writeIn(path.join(built, 'migrations'), migration, text)
     for (const name of ['package.json', 'npm-shrinkwrap.json']) {
       const file = path.join(built, name)
@@ -215,16 +232,16 @@ describe('an upgrade', { concurrency: false }, async () => {
     obtainToken(client, `${baseUrl}/oauth/token`, PUBLIC_URL)
   const token = await obtain(credentials, nodes[0])
 
-  const paths = ['/v2/hed-outbreaks/outbreaks?num=50&release=', '/v2/hed-outbreaks/event-names?release='].flatMap(
-    (start) => [1, 2, 3].map((release) => start + release),
+  // The second needs the column index.
+  const paths = ['outbreaks?num=50&', 'outbreaks?num=50&count_kind=new&', 'event-names?'].flatMap((query) =>
+    [1, 2, 3].map((release) => `/v2/hed-outbreaks/${query}release=${release}`),
   )
   let redirected = 0
-  /** From the first node that answers, as a balancer does it. */
-  async function read(address: string, from: readonly { baseUrl: string }[]): Promise<string> {
-    for (const { baseUrl } of from) {
-      const response = await fetch(baseUrl + address, { headers: { authorization: `Bearer ${token}` } }).catch(
-        () => null,
-      )
+  /** From the first node that is ready and answers, as a balancer does it. */
+  async function read(address: string, from: typeof nodes): Promise<string> {
+    for (const { baseUrl, isReady } of from) {
+      const headers = { authorization: `Bearer ${token}` }
+      const response = isReady() ? await fetch(baseUrl + address, { headers }).catch(() => null) : null
       // A cursor has the time in it.
       if (response !== null) return `${response.status} ${(await response.text()).replace(/"next_page":"[^"]*"/, '')}`
       redirected += 1
@@ -241,7 +258,7 @@ describe('an upgrade', { concurrency: false }, async () => {
     let requests = 0
     redirected = 0
     const bad: string[] = []
-    const readers = [nodes, nodes.toReversed()].map(async (from) => {
+    const readers = [nodes, [nodes[1], nodes[0]] as const].map(async (from) => {
       for (let i = 0; reading.isRunning; i++) {
         const address = paths[i % paths.length] ?? ''
         const text = await read(address, from).catch(String)
@@ -360,6 +377,7 @@ describe('an upgrade', { concurrency: false }, async () => {
     const [, withdrawn = ''] = /--confirm-withdrawn (\d+)\./.exec(await rollBack().then(String, String)) ?? []
     const { release } = (await rollBack('--confirm-withdrawn', withdrawn)) as { release: number }
     assert.equal(release, 5)
+    await follow('2. Migrate')
     const verified = (await outbreakctl(next, 'release', 'verify')) as { differences: string[] }[]
     assert.deepEqual(
       verified.map(({ differences }) => differences.length),

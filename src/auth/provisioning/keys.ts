@@ -60,7 +60,7 @@ export async function assertSecretMatches(client: PoolClient, sealingKeys: Seali
   const keys = unreadable.join(', ')
   throw new OperatorError(
     unreadable.length === rows.length
-      ? `OUTBREAKS_SECRET does not decrypt key ${keys}. Use the same secret as the nodes. If that secret is lost, add --force.`
+      ? `OUTBREAKS_SECRET does not decrypt key ${keys}. Use the same secret as the nodes. If that secret is lost, add --force --notice 0.`
       : `OUTBREAKS_SECRET does not decrypt key ${keys}, although it decrypts others. If the row is damaged, run outbreakctl key disable ${unreadable[0]}.`,
   )
 }

@@ -40,7 +40,8 @@ interface HttpServerOptions {
 export const BODY_LIMIT = 8 * 1024
 /** The timeout is longer than a handler can take before it writes. */
 export const DEFAULT_LIMITS: ConnectionLimits = { maxConnections: 1024, unreadTimeoutMs: 60_000 }
-const SHUTDOWN_TIMEOUT_MS = 5000
+/** How long a node that stops still sends responses, such as downloads. */
+export const SHUTDOWN_TIMEOUT_MS = 30_000
 export const SERVER_OPTIONS = {
   requestTimeout: 10_000,
   keepAliveTimeout: 65_000,

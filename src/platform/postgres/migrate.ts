@@ -33,7 +33,7 @@ function describeOwnership(error: unknown): OperatorError | undefined {
   const [denial] = /must be owner of .*|permission denied for .*/.exec((error as Error).message) ?? []
   if (denial === undefined) return undefined
   return new OperatorError(`This login cannot change the schema (${denial}).`, {
-    remedy:
-      'Use the migration login, which owns the database: DATABASE_URL_FILE=/etc/outbreaks/secrets/migration_url outbreakctl migrate.',
+    // Of an upgrade, so it is the program of the new version, which is not yet behind the link.
+    remedy: `Use the migration login, which owns the database: DATABASE_URL_FILE=/etc/outbreaks/secrets/migration_url ${process.argv[1] ?? 'outbreakctl'} migrate.`,
   })
 }
