@@ -213,12 +213,16 @@ const drawSpeed = () =>
     ['sums by country and month', 199],
   ])
 const drawSpace = () =>
-  drawBars('What ten million records take: 3.8 GB of database, less than 1 GB each for the rest.', 'GB', [
-    ['database', 3.8],
-    ['files of a release', 0.8],
-    ['memory of a node', 0.63],
-    ['index of each node', 0.43],
-  ])
+  drawBars(
+    'What ten million records take: 3.8 GB of database, 0.8 GB of files a release, 0.6 GB of memory and 0.4 GB of index a node.',
+    'GB',
+    [
+      ['database', 3.8],
+      ['files of a release', 0.8],
+      ['memory of a node', 0.63],
+      ['index of each node', 0.43],
+    ],
+  )
 
 export const renderPictures = (): Record<string, string> => ({
   'docs/images/concepts/release.svg': drawRelease(),

@@ -2,11 +2,9 @@
 // client and a lost database while clients read. No client sees an error of the proxy, or a wrong byte. For whole runs:
 // BALANCER_RECORDS=100000 NOISY_SECONDS=60 RESTART_ROUNDS=20 RESTART_REQUESTS=50000.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { Agent, request } from 'node:https'
-import path from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { findFreePort } from '../../dev/postgres.ts'
@@ -17,12 +15,11 @@ import {
   type Program,
   waitUntil,
   withoutPrograms,
-  writeIn,
 } from '../fixtures/operate/program.ts'
 import { openSlowLink } from '../fixtures/operate/slow-link.ts'
+import { createLocalCertificate, TLS_PROXIES } from '../fixtures/operate/tls-proxies.ts'
 import { dearQuestions, publishSyntheticData, type SyntheticData } from '../fixtures/security/synthetic-node.ts'
 
-const deploy = path.resolve(import.meta.dirname, '../../deploy')
 const RECORDS = Number(process.env['BALANCER_RECORDS'] || 10_000)
 const NOISY_SECONDS = Number(process.env['NOISY_SECONDS'] || 5)
 const RESTART_ROUNDS = Number(process.env['RESTART_ROUNDS'] || 1)
@@ -35,81 +32,17 @@ const FROZEN_MS = 6000
 const READERS = 6
 const DATASET = '/v2/hed-outbreaks'
 
-interface Balancer {
-  readonly name: string
-  readonly program: string
-  /** nginx does since version 1.27.2. */
-  readonly passesTrailers: boolean
-  /** Sends the request for a token to the other node. */
-  readonly repeatsTokens: boolean
-  /** Asks /ready. A node that has just started may not yet answer requests with filters. */
-  readonly asksReady: boolean
-  /** The file in deploy/ with the ports of this test; returns the arguments of the program. */
-  configure(
-    directory: string,
-    ports: { https: number; nodes: readonly number[] },
-    pem: { crt: string; key: string },
-  ): { args: string[]; env?: Record<string, string> }
-}
-
-const readDeploy = (file: string, [first, second]: readonly number[]) =>
-  readFileSync(path.join(deploy, file), 'utf8')
-    .replaceAll('node1:8080', `127.0.0.1:${first}`)
-    .replaceAll('node2:8080', `127.0.0.1:${second}`)
-
-const BALANCERS: Balancer[] = [
-  {
-    ...{ name: 'HAProxy', program: 'haproxy', passesTrailers: true, repeatsTokens: true, asksReady: true },
-    configure(directory, { https, nodes }, { crt, key }) {
-      const certificate = writeIn(directory, 'outbreaks.pem', readFileSync(crt, 'utf8') + readFileSync(key, 'utf8'))
-      const text = readDeploy('haproxy.cfg', nodes)
-        .replace('    bind :80\n', '')
-        .replace('bind :443', `bind 127.0.0.1:${https}`)
-        .replace('/etc/haproxy/outbreaks.pem', certificate)
-      return { args: ['-W', '-db', '-f', writeIn(directory, 'haproxy.cfg', text)] }
-    },
-  },
-  {
-    ...{ name: 'nginx', program: 'nginx', passesTrailers: false, repeatsTokens: true, asksReady: false },
-    configure(directory, { https, nodes }, { crt, key }) {
-      const text = readDeploy('nginx.conf', nodes)
-        .replace('listen 80;', `listen unix:${directory}/http;`)
-        .replace('listen 443', `listen 127.0.0.1:${https}`)
-        .replace('/etc/nginx/outbreaks.crt', crt)
-        .replace('/etc/nginx/outbreaks.key', key)
-        .replace('http {', `http { access_log off;`)
-      const file = writeIn(
-        directory,
-        'nginx.conf',
-        `daemon off; pid ${directory}/pid; error_log ${directory}/error.log;\n${text}`,
-      )
-      return { args: ['-c', file, '-p', directory, '-e', path.join(directory, 'error.log')] }
-    },
-  },
-  {
-    ...{ name: 'Caddy', program: 'caddy', passesTrailers: true, repeatsTokens: false, asksReady: false },
-    configure(directory, { https, nodes }, { crt, key }) {
-      const text = readDeploy('caddy/Caddyfile', nodes)
-        .replace('{\n', `{\n\tadmin off\n\tauto_https disable_redirects\n\thttps_port ${https}\n\tskip_install_trust\n`)
-        .replace('tls {', `tls ${crt} ${key} {`)
-      const args = ['run', '--config', writeIn(directory, 'Caddyfile', text), '--adapter', 'caddyfile']
-      const home = { HOME: directory, XDG_DATA_HOME: directory, XDG_CONFIG_HOME: directory }
-      return { args, env: { OUTBREAKS_HOSTNAME: 'localhost', ...home } }
-    },
-  },
-]
-
 let data: SyntheticData
 before(async () => {
   data = await publishSyntheticData(RECORDS)
 })
 after(() => data.stop())
 
-for (const { name, program, passesTrailers, repeatsTokens, asksReady, configure } of BALANCERS)
+for (const { name, program, passesTrailers, repeatsTokens, asksReady, configure } of TLS_PROXIES)
   describe(`two nodes behind ${name}`, { skip: withoutPrograms(program, 'openssl'), concurrency: false }, () => {
     const directory = createDirectory()
     const nodes: Service[] = []
-    const nodePorts: number[] = []
+    let nodePorts: [number, number] = [0, 0]
     let baseUrl = ''
     let proxy: Program | undefined
     let client: Client
@@ -129,12 +62,12 @@ for (const { name, program, passesTrailers, repeatsTokens, asksReady, configure 
     const ready = async () => (await client.send('GET', '/ready')).status === 200
 
     before(async () => {
-      const pem = createCertificate(directory)
+      const pem = createLocalCertificate(directory)
       const https = await findFreePort()
-      nodePorts.push(await findFreePort(), await findFreePort())
+      nodePorts = [await findFreePort(), await findFreePort()]
       baseUrl = `https://localhost:${https}`
       await Promise.all([start(0), start(1)])
-      const { args, env = {} } = configure(directory, { https, nodes: nodePorts }, pem)
+      const { args, env = {} } = configure(directory, { https, http: await findFreePort(), nodes: nodePorts }, pem)
       proxy = await launchProgram(program, args, { port: https, env })
       client = createClient(baseUrl, readFileSync(pem.crt, 'utf8'))
       await waitUntil('the balancer answers', ready)
@@ -359,20 +292,6 @@ function assertUnavailable({ status, headers, body }: Answer): unknown {
   assert.equal(problem.code, 'unavailable')
   assert.equal(problem.status, status)
   return problem
-}
-
-function createCertificate(directory: string): { crt: string; key: string } {
-  const [crt, key] = [path.join(directory, 'crt'), path.join(directory, 'key')]
-  execFileSync(
-    'openssl',
-    [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
-      ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'],
-      ...['-keyout', key, '-out', crt],
-    ],
-    { stdio: 'pipe' },
-  )
-  return { crt, key }
 }
 
 interface Answer {

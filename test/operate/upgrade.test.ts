@@ -3,7 +3,7 @@
 // state. Each version is a package, installed from its file; the newer one is this one with another migration, which only adds.
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Duplex } from 'node:stream'
@@ -15,24 +15,16 @@ import { packPackage } from '../../dev/build/package.ts'
 import { createCluster, findFreePort } from '../../dev/postgres.ts'
 import type { Credentials } from '../../dev/service.ts'
 import { obtainToken, requestToken, verifyReleases } from '../fixtures/api-client.ts'
-import { createDirectory, waitUntil, writeIn } from '../fixtures/operate/program.ts'
+import { packNextVersion, readVersion } from '../fixtures/operate/next-version.ts'
+import { createDirectory, waitUntil } from '../fixtures/operate/program.ts'
 
 const run = promisify(execFile)
 const root = path.resolve(import.meta.dirname, '../..')
 const sample = (release: number) => path.join(root, 'sample/releases', String(release))
 const readPage = (name: string) => readFileSync(path.join(root, 'docs', name), 'utf8')
-const readManifest = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as Manifest
-interface Manifest {
-  version: string
-  /** In npm-shrinkwrap.json. */
-  packages?: { '': { version: string } }
-}
 /** At which clients reach the nodes. */
 const PUBLIC_URL = 'https://outbreaks.example.org'
 const START_TIMEOUT_MS = 80_000
-
-/** Where the package names the columns of the index. */
-const LAYOUT = /(?<=\bconst layoutOf\b[^;]*?hash\(['"]sha256['"], )/
 
 /** The commands of a chapter. */
 function readCommands(page: string, chapter: string): string {
@@ -195,26 +187,10 @@ describe('an upgrade', { concurrency: false }, async () => {
 
   const built = path.join(createDirectory(), 'package')
   await packPackage(downloads, built)
-  const { version: before } = readManifest(path.join(built, 'package.json'))
+  const before = readVersion(built)
   const [major = '', minor = ''] = before.split('.')
   const next = `${major}.${Number(minor) + 1}.0`
   const last = `${major}.${Number(minor) + 2}.0`
-  /** Packs another version: the same with one more migration, and another name for the columns of its index. */
-  function packNext(version: string, migration: string, text: string): void {
-    const parts = path.join(built, 'src/columns/parts.js')
-    const code = readFileSync(parts, 'utf8')
-    assert.match(code, LAYOUT)
-    writeFileSync(parts, code.replace(LAYOUT, `'${version}' + `))
-    writeIn(path.join(built, 'migrations'), migration, text)
-    for (const name of ['package.json', 'npm-shrinkwrap.json']) {
-      const file = path.join(built, name)
-      const manifest = readManifest(file)
-      manifest.version = version
-      if (manifest.packages !== undefined) manifest.packages[''].version = version
-      writeFileSync(file, JSON.stringify(manifest, null, 2))
-    }
-    execFileSync('npm', ['pack', built, '--ignore-scripts', '--pack-destination', downloads], { stdio: 'pipe' })
-  }
   /** The latest version that has migrated: only its commands create clients. */
   let migrated = before
   const follow = (chapter: string, variables: NodeJS.ProcessEnv = {}, between?: () => Promise<void>) =>
@@ -301,12 +277,12 @@ describe('an upgrade', { concurrency: false }, async () => {
   })
 
   test('nodes of the version before serve the same bytes while the next one is installed and migrates', async (t) => {
-    packNext(
-      next,
-      '9001_expand_something.sql',
-      `alter table client add column something text not null default 'nothing';
-      create table another (number integer primary key);`,
-    )
+    packNextVersion(built, downloads, {
+      version: next,
+      migration: '9001_expand_something.sql',
+      sql: `alter table client add column something text not null default 'nothing';
+        create table another (number integer primary key);`,
+    })
     await readWhile(t, async () => {
       await follow('1. Install')
       assert.equal((await type('outbreakctl --version')).trim(), before)
@@ -386,7 +362,11 @@ describe('an upgrade', { concurrency: false }, async () => {
   })
 
   test('after a migration that removes something, only the latest version starts', async (t) => {
-    packNext(last, '9002_drop_something.sql', 'drop table another; alter table client drop column something;')
+    packNextVersion(built, downloads, {
+      version: last,
+      migration: '9002_drop_something.sql',
+      sql: 'drop table another; alter table client drop column something;',
+    })
     await readWhile(t, async () => {
       await follow('1. Install', { NEW: last })
       await follow('2. Migrate', { NEW: last })

@@ -1,7 +1,6 @@
 // The proxies of deploy/ with TLS in front of a node: TLS 1.2 and 1.3 only, redirect from http, HSTS once, limits, the address of
 // the client, and no answer to an authorised request for someone without a token, also from a proxy that caches.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { type IncomingHttpHeaders, request as requestHttp } from 'node:http'
 import { Agent, type RequestOptions, request } from 'node:https'
@@ -19,79 +18,21 @@ import {
   type Program,
   waitUntil,
   withoutPrograms,
-  writeIn,
 } from '../../fixtures/operate/program.ts'
+import {
+  configureNginx,
+  createLocalCertificate,
+  type ProxyPorts,
+  TLS_PROXIES,
+} from '../../fixtures/operate/tls-proxies.ts'
 
-const deploy = path.resolve(import.meta.dirname, '../../../deploy')
 const sample = path.resolve(import.meta.dirname, '../../../sample/releases/1')
 const BASE_URL = 'https://api.test'
 /** A client that is not one of the trusted proxies. */
 const CLIENT_ADDRESS = '127.0.0.2'
 
-interface Ports {
-  readonly https: number
-  readonly http: number
-  readonly node: number
-}
-interface Proxy {
-  readonly name: string
-  readonly program: string
-  /** nginx does since version 1.27.2. */
-  readonly passesTrailers: boolean
-  /** The file in deploy/ with the ports of this test. */
-  configure(directory: string, ports: Ports): { args: string[]; env?: Record<string, string> }
-}
-
 const directory = createDirectory()
-const [crt, key] = [path.join(directory, 'crt'), path.join(directory, 'key')]
-const readDeploy = (file: string, { node }: Ports) =>
-  readFileSync(path.join(deploy, file), 'utf8').replaceAll(/node[12]:8080/g, `127.0.0.1:${node}`)
-
-const configureNginx = (home: string, text: string) => {
-  const file = writeIn(home, 'nginx.conf', `daemon off; pid ${home}/pid; error_log ${home}/error.log;\n${text}`)
-  return { args: ['-c', file, '-p', home, '-e', path.join(home, 'error.log')] }
-}
-
-const PROXIES: Proxy[] = [
-  {
-    ...{ name: 'HAProxy', program: 'haproxy', passesTrailers: true },
-    configure(home, ports) {
-      const certificate = writeIn(home, 'outbreaks.pem', readFileSync(crt, 'utf8') + readFileSync(key, 'utf8'))
-      const text = readDeploy('haproxy.cfg', ports)
-        .replace('bind :80', `bind 127.0.0.1:${ports.http}`)
-        .replace('bind :443', `bind 127.0.0.1:${ports.https}`)
-        .replace('/etc/haproxy/outbreaks.pem', certificate)
-      return { args: ['-W', '-db', '-f', writeIn(home, 'haproxy.cfg', text)] }
-    },
-  },
-  {
-    ...{ name: 'nginx', program: 'nginx', passesTrailers: false },
-    configure(home, ports) {
-      const text = readDeploy('nginx.conf', ports)
-        .replace('listen 80', `listen 127.0.0.1:${ports.http}`)
-        .replace('listen 443', `listen 127.0.0.1:${ports.https}`)
-        .replace('/etc/nginx/outbreaks.crt', crt)
-        .replace('/etc/nginx/outbreaks.key', key)
-        .replace('/var/log/nginx/access.log', path.join(home, 'access.log'))
-      return configureNginx(home, text)
-    },
-  },
-  {
-    ...{ name: 'Caddy', program: 'caddy', passesTrailers: true },
-    configure(home, ports) {
-      const text = readDeploy('caddy/Caddyfile', ports)
-        .replace(
-          '{\n',
-          `{\n\tadmin off\n\thttp_port ${ports.http}\n\thttps_port ${ports.https}\n\tskip_install_trust\n`,
-        )
-        .replace('tls {', `tls ${crt} ${key} {`)
-      const file = writeIn(home, 'Caddyfile', text)
-      const env = { OUTBREAKS_HOSTNAME: 'localhost', HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home }
-      return { args: ['run', '--config', file, '--adapter', 'caddyfile'], env }
-    },
-  },
-]
-
+let certificate = { crt: '', key: '' }
 interface Answer {
   status: number
   headers: IncomingHttpHeaders
@@ -137,15 +78,7 @@ let token = ''
 
 before(async () => {
   if (withoutPrograms('openssl') !== false) return
-  execFileSync(
-    'openssl',
-    [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2'],
-      ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'],
-      ...['-keyout', key, '-out', crt],
-    ],
-    { stdio: 'pipe' },
-  )
+  certificate = createLocalCertificate(directory)
   const settings = newSettings(await createTestDatabase())
   const credentials = await prepareInProcess(settings, sample)
   service = await startService(settings, { OUTBREAKS_BASE_URL: BASE_URL, OUTBREAKS_TRUSTED_PROXIES: '127.0.0.1' })
@@ -172,7 +105,11 @@ async function findAddress(requestId: string): Promise<string> {
 
 test('the control: this client can use TLS 1.1 with a server that allows it', async () => {
   if (withoutPrograms('openssl') !== false) return
-  const options = { key: readFileSync(key), cert: readFileSync(crt), minVersion: 'TLSv1' as const }
+  const options = {
+    key: readFileSync(certificate.key),
+    cert: readFileSync(certificate.crt),
+    minVersion: 'TLSv1' as const,
+  }
   const server = createServer({ ...options, ciphers: 'DEFAULT@SECLEVEL=0' }).on('tlsClientError', () => {})
   const port = await findFreePort()
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
@@ -180,9 +117,9 @@ test('the control: this client can use TLS 1.1 with a server that allows it', as
   server.close()
 })
 
-for (const { name, program, passesTrailers, configure } of PROXIES)
+for (const { name, program, passesTrailers, configure } of TLS_PROXIES)
   describe(name, { skip: withoutPrograms(program, 'openssl') }, () => {
-    let ports: Ports
+    let ports: ProxyPorts
     let agent: Agent
     let proxy: Program | undefined
     const ask = (address: string, options: RequestOptions = {}, body?: string) =>
@@ -193,11 +130,11 @@ for (const { name, program, passesTrailers, configure } of PROXIES)
     })
 
     before(async () => {
-      ports = { https: await findFreePort(), http: await findFreePort(), node: nodePort }
-      agent = new Agent({ ca: readFileSync(crt, 'utf8') })
+      ports = { https: await findFreePort(), http: await findFreePort(), nodes: [nodePort, nodePort] }
+      agent = new Agent({ ca: readFileSync(certificate.crt, 'utf8') })
       const home = path.join(directory, program)
       mkdirSync(home)
-      const { args, env = {} } = configure(home, ports)
+      const { args, env = {} } = configure(home, ports, certificate)
       proxy = await launchProgram(program, args, { port: ports.https, env })
       await waitUntil('the proxy answers', async () => (await ask('/ready').catch(() => null))?.status === 200)
     })
