@@ -131,20 +131,28 @@ export async function checkIndexFiles(directory: string, dataset: Dataset): Prom
     const file = path.join(directory, name)
     const temporary = await createTemporaryDirectory()
     try {
-      const copy = await copyUnchanged(file, temporary).catch((error: Error) => error)
-      if (copy instanceof Error) checked.push({ file, unchecked: copy.message })
-      else
-        checked.push(
-          await readEveryRow(copy).then(
-            () => ({ file }),
-            (error: Error) => ({ file, damage: error.message }),
-          ),
-        )
+      checked.push(await checkFile(file, temporary))
     } finally {
       await rm(temporary, { recursive: true, force: true })
     }
   }
   return checked
+}
+
+async function checkFile(file: string, temporary: string): Promise<CheckedFile> {
+  let copy: string
+  try {
+    copy = await copyUnchanged(file, temporary)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return code === 'EIO' ? { file, damage: message } : { file, unchecked: message }
+  }
+  try {
+    await readEveryRow(copy)
+    return { file }
+  } catch (error) {
+    return { file, damage: (error as Error).message }
+  }
 }
 
 const MAX_COPIES = 5

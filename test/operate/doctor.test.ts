@@ -203,7 +203,7 @@ describe('the doctor names', () => {
       (error: Error) => JSON.stringify(error.cause ?? '').includes('cannot be read'),
     )
   })
-  test('a file of the index that it may not read, and does not advise to delete it', async () => {
+  test('a file of the index that it could not copy, and does not advise to delete it', async () => {
     const directory = createDirectory()
     const [name = ''] = readdirSync(indexDirectory).filter((file) => file.endsWith('.duckdb'))
     symlinkSync(path.join(directory, 'none'), path.join(directory, name))
