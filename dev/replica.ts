@@ -84,6 +84,9 @@ async function copyCluster(primary: Cluster, home: string): Promise<string> {
       `select current_setting('data_directory') as data, setting as bin from pg_config where name = 'BINDIR'`,
     )
     const { data: source = '', bin = '' } = rows[0] ?? {}
+    // A replica that was away for minutes still finds what it missed.
+    await admin.query(`alter system set wal_keep_size = '1GB'`)
+    await admin.query('select pg_reload_conf()')
     await admin.query(`select pg_backup_start('replica', true)`)
     await run('cp', ['-a', source, data], { ...account, cwd: home })
     const { rows: labels } = await admin.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
