@@ -6,7 +6,7 @@ import { Registry } from 'prom-client'
 import { buildApp } from './app.ts'
 import { ConfigError, readServiceConfig, redactConfig, type ServiceConfig } from './config.ts'
 import { readAuditHead } from './operate/audit-log.ts'
-import { SHUTDOWN_TIMEOUT_MS } from './platform/http/http-server.ts'
+import { LAST_RESPONSE_MS } from './platform/http/http-server.ts'
 import { createThrottledWarning, openLog } from './platform/log.ts'
 import { startMetricsServer } from './platform/metrics/metrics-server.ts'
 import { continueAfterRejections } from './platform/metrics/unhandled-rejections.ts'
@@ -105,7 +105,7 @@ export async function serve(kind: keyof typeof ROLES): Promise<void> {
 
   // Shutdown: set /ready to 503, continue to serve until load balancers have noticed, finish running requests, exit.
   const shutdownOptions = {
-    delay: config.drainSeconds * 1000 + SHUTDOWN_TIMEOUT_MS + LAST_STEPS_MS,
+    delay: config.drainSeconds * 1000 + LAST_RESPONSE_MS + LAST_STEPS_MS,
     logger: false as const,
     skip: ['SIGHUP' as const, 'unhandledRejection' as const],
   }

@@ -1,6 +1,13 @@
 // Limits connections: how many are open, how many requests of one are processed at a time, and how long a response stays
 // unread. Knows nothing about routes.
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http'
 import type { Socket } from 'node:net'
 
 export interface ConnectionLimits {
@@ -19,6 +26,7 @@ export const MAX_PIPELINED = 8
 interface Connection {
   /** Requests without a complete response. */
   pending: number
+  latest: ServerResponse | null
   /** The last response says `Connection: close`. Later requests are not parsed. */
   closing: boolean
 }
@@ -31,15 +39,22 @@ interface Parser {
 /** For Node's parser: what follows is not HTTP. It leaves the rest of the 64 KB that it has read. */
 const STOP_PARSING = 2
 
+interface BoundedServer {
+  readonly server: Server
+  /** Closes connections that send no response, such as a silent one, or one with half a request; the others when they have sent it. */
+  closeUnused(): void
+}
+
 export function createBoundedServer(
   handle: RequestListener,
   options: ServerOptions,
   { maxConnections, unreadTimeoutMs }: ConnectionLimits,
   onLimit: (reached: LimitReached) => void = () => {},
-): Server {
+): BoundedServer {
   const connections = new Map<Socket, Connection>()
   /** Those without a request, the one that has been idle longest first. */
   const idle = new Set<Socket>()
+  let isClosing = false
 
   const server = createServer(options, (request, response) => {
     const { socket } = request
@@ -47,10 +62,13 @@ export function createBoundedServer(
     if (connection === undefined) return void socket.destroy()
     idle.delete(socket)
     connection.pending++
+    connection.latest = response
     // Not of the request, which closes as soon as its body is read.
     response.once('close', () => {
       connection.pending--
-      if (connection.pending === 0 && connections.has(socket)) idle.add(socket)
+      if (connection.pending > 0 || !connections.has(socket)) return
+      if (isClosing) socket.destroySoon()
+      else idle.add(socket)
     })
     if (connection.pending === MAX_PIPELINED) {
       // RFC 9112 9.6: the client can send the requests after this one again.
@@ -70,7 +88,7 @@ export function createBoundedServer(
       forget(longestIdle)
       longestIdle.destroy()
     }
-    connections.set(socket, { pending: 0, closing: false })
+    connections.set(socket, { pending: 0, latest: null, closing: false })
     idle.add(socket)
     socket.once('close', () => forget(socket))
   })
@@ -88,7 +106,14 @@ export function createBoundedServer(
   // Node checks at each interval whether bytes were sent since the previous check. It therefore notices a client that
   // stops reading after one to two intervals.
   server.setTimeout(unreadTimeoutMs / 2)
-  return server
+  return {
+    server,
+    closeUnused() {
+      isClosing = true
+      for (const [socket, { pending, latest }] of connections)
+        if (pending === 0 || latest?.headersSent !== true) socket.destroy()
+    },
+  }
 
   function forget(socket: Socket): void {
     connections.delete(socket)

@@ -40,8 +40,10 @@ interface HttpServerOptions {
 export const BODY_LIMIT = 8 * 1024
 /** The timeout is longer than a handler can take before it writes. */
 export const DEFAULT_LIMITS: ConnectionLimits = { maxConnections: 1024, unreadTimeoutMs: 60_000 }
-/** How long a node that stops still sends responses, such as downloads. */
-export const SHUTDOWN_TIMEOUT_MS = 30_000
+/** How long a node that stops still waits for the rest of a request. */
+const LAST_REQUEST_MS = 5000
+/** How long it still sends responses, such as downloads. */
+export const LAST_RESPONSE_MS = 30_000
 export const SERVER_OPTIONS = {
   requestTimeout: 10_000,
   keepAliveTimeout: 65_000,
@@ -68,9 +70,10 @@ export function createHttpServer(options: HttpServerOptions) {
   const warnThrottled = createThrottledWarning(log)
   const latestResponse = new WeakMap<Socket, ServerResponse>()
   let closing = false
+  let closeUnused = () => {}
   const app = fastify({
-    serverFactory: (handler) =>
-      createBoundedServer(
+    serverFactory: (handler) => {
+      const bounded = createBoundedServer(
         (request, response) => {
           latestResponse.set(request.socket, response)
           handler(request, response)
@@ -81,7 +84,10 @@ export function createHttpServer(options: HttpServerOptions) {
           countConnectionLimit(reached)
           warnThrottled({ reached }, 'as many connections are open as the node allows')
         },
-      ),
+      )
+      closeUnused = bounded.closeUnused
+      return bounded.server
+    },
     rewriteUrl: takeKey,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
     loggerInstance: log,
@@ -163,7 +169,8 @@ export function createHttpServer(options: HttpServerOptions) {
   app.addHook('preClose', async () => {
     closing = true
     // A closing Node server applies no timeouts to slow and idle connections, so the remaining ones are closed here.
-    setTimeout(() => app.server.closeAllConnections(), SHUTDOWN_TIMEOUT_MS).unref()
+    setTimeout(closeUnused, LAST_REQUEST_MS).unref()
+    setTimeout(() => app.server.closeAllConnections(), LAST_RESPONSE_MS).unref()
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {
     if (closing || isDraining()) reply.header('connection', 'close')
