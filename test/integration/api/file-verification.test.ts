@@ -5,6 +5,7 @@ import { before, describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { FileStore } from '../../../src/storage/files/file-store.ts'
 import { assertAllClosed, assertProblem, CSV, openDownloads } from '../../fixtures/downloads.ts'
+import { waitUntil } from '../../fixtures/operate/program.ts'
 
 describe('a damaged file is never sent', async () => {
   const downloads = await openDownloads()
@@ -43,11 +44,11 @@ describe('a damaged file is never sent', async () => {
   })
 })
 
-describe('a file is verified once', async () => {
+/** Counts the reads of files, and delays them while they are held. */
+function createSlowStore() {
   let reads = 0
   let gate = Promise.resolve()
-  /** Counts the reads of the file, and delays them until the gate is open. */
-  const slow = (store: FileStore): FileStore => ({
+  const wrapStore = (store: FileStore): FileStore => ({
     ...store,
     async open(name) {
       const file = await store.open(name)
@@ -65,28 +66,36 @@ describe('a file is verified once', async () => {
       )
     },
   })
-  const downloads = await openDownloads({ wrapStore: slow, checkTimeoutMs: 300 })
+  /** Returns what ends the delay. */
+  function hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    gate = promise
+    return resolve
+  }
+  return { wrapStore, hold, reads: () => reads }
+}
+
+describe('a file is verified once', async () => {
+  const { wrapStore, hold, reads } = createSlowStore()
+  const downloads = await openDownloads({ wrapStore })
   const heads = (count: number) => Promise.all(Array.from({ length: count }, () => downloads.get(CSV, {}, 'HEAD')))
   const statuses = async (count: number) => (await heads(count)).map(({ status }) => status)
   before(() => downloads.export())
 
   test('for concurrent requests, and not again while it is unchanged', async () => {
-    let open = () => {}
-    gate = new Promise((resolve) => {
-      open = resolve
-    })
+    const release = hold()
     const pending = statuses(20)
     await wait(100)
-    open()
+    release()
     assert.deepEqual(new Set(await pending), new Set([200]))
     assert.deepEqual(await statuses(3), [200, 200, 200])
-    assert.equal(reads, 1)
+    assert.equal(reads(), 1)
   })
 
   test('and again after its modification time has changed', async () => {
     await utimes(downloads.pathOf(CSV), new Date(), new Date(1000))
     assert.deepEqual(await statuses(3), [200, 200, 200])
-    assert.equal(reads, 2)
+    assert.equal(reads(), 2)
   })
 
   test('also if it is damaged', async () => {
@@ -94,27 +103,25 @@ describe('a file is verified once', async () => {
     await writeFile(downloads.pathOf(CSV), Buffer.from(good).fill(0x20, 100, 101))
     assert.deepEqual(await statuses(3), [500, 500, 500])
     assert.deepEqual(await statuses(1), [500])
-    assert.equal(reads, 3)
+    assert.equal(reads(), 3)
     await writeFile(downloads.pathOf(CSV), good)
     assert.deepEqual(await statuses(1), [200])
-    assert.equal(reads, 4)
+    assert.equal(reads(), 4)
   })
+})
 
-  test('503 for a request that waits too long; the verification continues', async () => {
-    let open = () => {}
-    gate = new Promise((resolve) => {
-      open = resolve
-    })
-    await utimes(downloads.pathOf(CSV), new Date(), new Date(2000))
-    const response = await downloads.get(CSV)
-    assert.equal(response.headers.get('retry-after'), '1')
-    assert.match(await assertProblem(response, 503, 'unavailable'), /still being verified/)
-    open()
-    await wait(50)
-    assert.deepEqual(await statuses(1), [200])
-    assert.equal(reads, 5)
-    await assertAllClosed(downloads)
-  })
+test('503 for a request that waits too long for the verification, which continues', async () => {
+  const { wrapStore, hold, reads } = createSlowStore()
+  const downloads = await openDownloads({ wrapStore, checkTimeoutMs: 300 })
+  await downloads.export()
+  const release = hold()
+  const response = await downloads.get(CSV)
+  assert.equal(response.headers.get('retry-after'), '1')
+  assert.match(await assertProblem(response, 503, 'unavailable'), /still being verified/)
+  release()
+  await waitUntil('the file is verified', async () => (await downloads.get(CSV, {}, 'HEAD')).status === 200)
+  assert.equal(reads(), 1)
+  await assertAllClosed(downloads)
 })
 
 test('503 for a file that is replaced or deleted between verification and sending; the next request is 200', async () => {
