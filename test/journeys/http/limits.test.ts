@@ -14,6 +14,7 @@ import {
 } from '../../../dev/service.ts'
 import { createTestDatabase } from '../../database.ts'
 import { obtainToken, requestToken } from '../../fixtures/api-client.ts'
+import { waitUntil } from '../../fixtures/operate/program.ts'
 import { startRedis, withoutRedis } from '../../fixtures/redis-server.ts'
 import { LIVENESS_MS } from '../../liveness.ts'
 
@@ -130,13 +131,18 @@ test('two nodes share one quota, count alone without Redis, and share it again',
   await t.test('after Redis returns the nodes share the quota again', async () => {
     await redis.start()
     const tokens = await obtainTokens(clients[3])
-    const deadline = Date.now() + 30_000
+    const deadline = Date.now() + LIVENESS_MS
     while (nodes.some((node) => countInLog(node, 'Redis responds again') === 0)) {
       assert.ok(Date.now() < deadline, 'the nodes do not use Redis again')
       await Promise.all(nodes.map((node) => whoami(node, tokens[0] ?? '')))
       await wait(20)
     }
-    assert.equal((await burst(nodes, tokens, 2 * LIMIT)).granted, LIMIT)
+    // On a busy machine a command to Redis may take longer than a node waits for it, which then counts alone for a moment.
+    await waitUntil('the shared count is exact', async () => {
+      const client = await createClient()
+      await wait(1000)
+      return (await burst(nodes, await obtainTokens(client), 2 * LIMIT)).granted === LIMIT
+    })
   })
 
   await t.test('both nodes shut down cleanly', async () => {
