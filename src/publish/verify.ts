@@ -45,7 +45,7 @@ export async function verifyReleases(
       ...(store === undefined ? [] : await compareFiles(store, release)),
       ...(faults.get(release.number) ?? []),
       // An index file has all releases. It is reported with the latest.
-      ...(verified.length > 0 ? [] : describeDamage(indexFiles)),
+      ...(verified.length > 0 ? [] : describeFaults(indexFiles)),
     ]
     verified.push({ release: release.number, records: found.records, digest: release.digest, differences })
   }
@@ -94,7 +94,7 @@ async function compareFiles(store: FileStore, { files }: PublishedRelease): Prom
   return differences
 }
 
-const describeDamage = (files: readonly CheckedFile[]): string[] =>
+const describeFaults = (files: readonly CheckedFile[]): string[] =>
   files.flatMap(({ file, damage, unchecked }) => [
     ...(damage === undefined ? [] : [`${file} cannot be read: ${damage}`]),
     ...(unchecked === undefined ? [] : [`${file} could not be checked: ${unchecked}`]),

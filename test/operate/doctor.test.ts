@@ -186,8 +186,7 @@ describe('the doctor names', () => {
         const { port } = new URL(baseUrl)
         await expectFinding('error', 'this node', /is ready, but its column index of hed-outbreaks failed/, {
           OUTBREAKS_PORT: port,
-        })
-        await stop()
+        }).finally(stop)
       },
     ))
   test('a damaged file of the index, as release verify does', async () => {
@@ -208,6 +207,8 @@ describe('the doctor names', () => {
     const [name = ''] = readdirSync(indexDirectory).filter((file) => file.endsWith('.duckdb'))
     symlinkSync(path.join(directory, 'none'), path.join(directory, name))
     await expectFinding('warning', 'index file', /could not be checked: ENOENT/, { OUTBREAKS_INDEX: directory })
+    const { findings } = await diagnose({ OUTBREAKS_INDEX: directory })
+    assert.ok(findings.every(({ remedy }) => !/\brm\b/.test(remedy ?? '')))
   })
   test('a directory for temporary files that does not exist, and the other checks still run', async () => {
     const TMPDIR = path.join(files, 'none')

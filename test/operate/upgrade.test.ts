@@ -1,6 +1,7 @@
 // An upgrade under load, forward and back: the commands of docs/upgrade.md as typed, with its logins. Two nodes and a notifier run as
 // their units say. Readers, as behind a balancer, see no failed request and the same bytes, and a client can be revoked in every
-// state. Each version is a package, installed from its file; the newer one is this one with another migration, which only adds.
+// state. Each version is a package, installed from its file; the newer one is this one with
+// another migration, which only adds, and another name for the columns of its index.
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { globSync, mkdirSync, readFileSync } from 'node:fs'

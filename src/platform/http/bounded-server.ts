@@ -39,8 +39,9 @@ interface Parser {
 /** For Node's parser: what follows is not HTTP. It leaves the rest of the 64 KB that it has read. */
 const STOP_PARSING = 2
 
-interface BoundedServer {
+export interface BoundedServer {
   readonly server: Server
+  latestResponse(socket: Socket): ServerResponse | null
   /** Closes connections that send no response, such as a silent one, or one with half a request; the others when they have sent it. */
   closeUnused(): void
 }
@@ -108,6 +109,7 @@ export function createBoundedServer(
   server.setTimeout(unreadTimeoutMs / 2)
   return {
     server,
+    latestResponse: (socket) => connections.get(socket)?.latest ?? null,
     closeUnused() {
       isClosing = true
       for (const [socket, { pending, latest }] of connections)

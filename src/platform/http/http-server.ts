@@ -1,6 +1,6 @@
 // Assembles the HTTP server: limits, request ids, one log line for each request, and shutdown.
 // It knows nothing about the meaning of routes.
-import { METHODS, type ServerResponse } from 'node:http'
+import { METHODS } from 'node:http'
 import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
@@ -8,7 +8,7 @@ import { runWithSignal } from '../cancellation.ts'
 import { createThrottledWarning } from '../log.ts'
 import { countConnectionLimit } from '../metrics/response-metrics.ts'
 import { clientClosedRequest, problemSchema, toProblem } from '../problem.ts'
-import { type ConnectionLimits, createBoundedServer } from './bounded-server.ts'
+import { type BoundedServer, type ConnectionLimits, createBoundedServer } from './bounded-server.ts'
 import { createSocketProblems, registerProblemPages, sendProblem } from './problem-responses.ts'
 import { assertValidTarget, compileValidator, createNotFound, takeKey } from './request-checks.ts'
 import { chooseRequestId, countSentBytes, describeRequest, logResponse, normaliseAddress } from './response-log.ts'
@@ -68,24 +68,14 @@ export function createHttpServer(options: HttpServerOptions) {
   const defaultHeaders = (id: string) => ({ 'x-request-id': id, ...securityHeaders })
   const sendProblemToSocket = createSocketProblems({ baseUrl, log, defaultHeaders })
   const warnThrottled = createThrottledWarning(log)
-  const latestResponse = new WeakMap<Socket, ServerResponse>()
+  let bounded: BoundedServer | null = null
   let closing = false
-  let closeUnused = () => {}
   const app = fastify({
     serverFactory: (handler) => {
-      const bounded = createBoundedServer(
-        (request, response) => {
-          latestResponse.set(request.socket, response)
-          handler(request, response)
-        },
-        SERVER_OPTIONS,
-        { ...DEFAULT_LIMITS, ...connections },
-        (reached) => {
-          countConnectionLimit(reached)
-          warnThrottled({ reached }, 'as many connections are open as the node allows')
-        },
-      )
-      closeUnused = bounded.closeUnused
+      bounded = createBoundedServer(handler, SERVER_OPTIONS, { ...DEFAULT_LIMITS, ...connections }, (reached) => {
+        countConnectionLimit(reached)
+        warnThrottled({ reached }, 'as many connections are open as the node allows')
+      })
       return bounded.server
     },
     rewriteUrl: takeKey,
@@ -108,7 +98,7 @@ export function createHttpServer(options: HttpServerOptions) {
       },
     },
     clientErrorHandler: (error, socket) => {
-      const response = latestResponse.get(socket)
+      const response = bounded?.latestResponse(socket)
       const isSending = response?.headersSent === true && !response.writableFinished
       // A problem within the body of a response would look like a part of it.
       if (!socket.writable || error.code === 'ECONNRESET' || isSending) return void socket.destroy()
@@ -169,7 +159,7 @@ export function createHttpServer(options: HttpServerOptions) {
   app.addHook('preClose', async () => {
     closing = true
     // A closing Node server applies no timeouts to slow and idle connections, so the remaining ones are closed here.
-    setTimeout(closeUnused, LAST_REQUEST_MS).unref()
+    setTimeout(() => bounded?.closeUnused(), LAST_REQUEST_MS).unref()
     setTimeout(() => app.server.closeAllConnections(), LAST_RESPONSE_MS).unref()
   })
   app.addHook('onSend', (_request, reply, _payload, done) => {
