@@ -1032,6 +1032,12 @@ CREATE TRIGGER note_change AFTER INSERT OR DELETE OR UPDATE ON public.client FOR
 CREATE TRIGGER note_change AFTER INSERT OR DELETE OR UPDATE ON public.client_secret FOR EACH STATEMENT EXECUTE FUNCTION public.note_change('client');
 
 --
+-- Name: index_part note_change; Type: TRIGGER; Schema: public; Owner: -
+--
+
+CREATE TRIGGER note_change AFTER DELETE ON public.index_part FOR EACH STATEMENT EXECUTE FUNCTION public.note_change('release');
+
+--
 -- Name: release note_change; Type: TRIGGER; Schema: public; Owner: -
 --
 

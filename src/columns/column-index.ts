@@ -16,7 +16,7 @@ import { Problem } from '../platform/problem.ts'
 import { createTemporaryDirectory } from '../platform/temporary-directory.ts'
 import type { PublishedRelease } from '../storage/published-releases.ts'
 import { type IndexFile, openIndexFile, removeIndexFile } from './index-file.ts'
-import { fetchParts, fingerprintsOf, listParts, removeParts, UnusableIndex } from './parts.ts'
+import { fetchParts, fingerprintsOf, hasColumnsOf, listParts, removeParts, UnusableIndex } from './parts.ts'
 import { applyParts, buildRuns, clearTables, countPresent, deletePast, rowsOf, sortRows } from './tables.ts'
 
 type Release = Pick<PublishedRelease, 'number' | 'digest' | 'records'>
@@ -54,7 +54,7 @@ export interface ColumnIndex {
   status(): IndexStatus
   /** True while balancers should prefer other nodes. */
   isUnready(): boolean
-  /** Starts to add the latest release, and goes on until the index has it. */
+  /** Adds the latest release, and fetches parts that were written again. Goes on until the index has both. */
   follow(releases: readonly Release[]): void
   close(): Promise<void>
 }
@@ -107,6 +107,8 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
 
   /** The latest release. */
   let target: Release | null = null
+  /** Its parts in the database have not been compared with those of the index since the last change. */
+  let mayDiffer = false
   let attempt: Promise<void> | null = null
   let catchingUp: Promise<void> = Promise.resolve()
   let isCatchingUp = false
@@ -151,10 +153,10 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     return openIndexFile(home, dataset, readApplied, noteFailure)
   }
 
-  /** Adds all releases up to one. */
+  /** Adds all releases up to one. If the parts were written again, the index is built anew; until then it responds as before. */
   async function extend(release: Release): Promise<void> {
     index ??= await open()
-    if (closed.signal.aborted || has(release)) return
+    if (closed.signal.aborted) return
     const opened = index
     const { duckDb, workDirectory, state } = opened
     const { signal } = closed
@@ -162,6 +164,8 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     const known = fingerprintsOf(parts)
     // The database may have another history, for instance after a restore, or an index that was built again.
     const isSameHistory = [...state.applied].every(([number, { fingerprint }]) => known.get(number) === fingerprint)
+    // After the migration of an upgrade, a node of the version before keeps the index that it has.
+    if (has(release) && (isSameHistory || !hasColumnsOf(dataset, parts))) return
     const after = isSameHistory ? state.latest : 0
     const files = await fetchParts(database, dataset, parts, {
       after,
@@ -198,14 +202,19 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
 
   /** One attempt after another, until the index has the latest release. Requests never start one. */
   async function catchUp(): Promise<void> {
-    for (let release = target; release !== null && !closed.signal.aborted && !has(release); release = target) {
+    for (let release = target; release !== null && !closed.signal.aborted; release = target) {
+      if (has(release) && !mayDiffer) break
       const delay = retryAt - performance.now()
       if (delay > 0) {
         await pause(delay)
         continue
       }
       const next = release
-      attempt = runUncancelled(() => extend(next)).catch(noteFailure)
+      mayDiffer = false
+      attempt = runUncancelled(() => extend(next)).catch((error: unknown) => {
+        mayDiffer = true
+        noteFailure(error)
+      })
       await attempt
       attempt = null
     }
@@ -278,10 +287,11 @@ export function createColumnIndex(options: IndexOptions): ColumnIndex {
     isUnready: () => target !== null && !hasCaughtUp && !has(target) && performance.now() < unreadyUntil,
     follow(releases) {
       const latest = releases.at(-1)
-      if (latest === undefined || (latest.number === target?.number && latest.digest === target.digest)) return
+      if (latest === undefined) return
       if (target === null) unreadyUntil = performance.now() + unreadyMs
       target = latest
-      // A new release may end the trouble of the one before.
+      mayDiffer = true
+      // The change may end the trouble of the attempt before.
       endWait()
       startCatchingUp()
     },

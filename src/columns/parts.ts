@@ -112,6 +112,10 @@ export const fingerprintsOf = (parts: readonly Part[]): Map<number, string> =>
     ]),
   )
 
+/** True if this version can use the parts. */
+export const hasColumnsOf = (dataset: Dataset, parts: readonly Part[]): boolean =>
+  parts.every(({ layout }) => layout === layoutOf(dataset))
+
 interface FetchOptions {
   readonly after: number
   readonly upTo: number
@@ -131,7 +135,7 @@ export async function fetchParts(
   const { after, upTo, directory, signal, onProgress } = options
   const wanted = parts.filter(({ release }) => release > after && release <= upTo)
   requireAllReleases(wanted, after, upTo)
-  if (wanted.some(({ layout }) => layout !== layoutOf(dataset)))
+  if (!hasColumnsOf(dataset, wanted))
     throw new UnusableIndex(
       'The column index in the database has other columns than this version. Run outbreakctl migrate with this version.',
     )

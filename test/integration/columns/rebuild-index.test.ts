@@ -86,7 +86,10 @@ test('every release has the same rows after the index is built again', async () 
         return result
       }),
   }
+  const readChange = () => database.query(sql`select change_id from watched_topic where topic = 'release'`)
+  const change = await readChange()
   assert.deepEqual(await rebuildIndex(counting, hedOutbreaks), { dataset: hedOutbreaks.name, releases: 4 })
+  assert.notDeepEqual(await readChange(), change, 'nodes fetch the new parts')
   assert.deepEqual(await readAll([1, 2, 3, 4]), before)
   // To fetch the parts of all earlier releases for each release would take a time that grows with the square of their number.
   assert.equal(scans, 1, 'only the deletion of the earlier parts reads the table')

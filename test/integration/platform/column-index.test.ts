@@ -140,12 +140,12 @@ describe('an index', () => {
     }
     const second = await openFollowing({ directory: home, database: counting })
     assert.deepEqual(await readCases(second, newest), EXPECTED[2])
-    assert.equal(statements, 0)
+    assert.equal(statements, 1, 'it lists the parts, and fetches none')
     await second.close()
     await leaveLog(path.join(home, file))
     const third = await openFollowing({ directory: home, database: counting })
     assert.deepEqual(await readCases(third, newest), EXPECTED[2])
-    assert.ok(statements > 0)
+    assert.ok(statements > 2)
     await third.close()
     const fourth = await openFollowing({ directory: home })
     const kinds = new Map([['count_kind', ['cumulative']]])
@@ -329,6 +329,84 @@ test('a node that fetches the parts during a prune tries again and has the kept 
   const releases = await readReleases()
   for (const number of [2, 3])
     assert.deepEqual(await readCases(during, releases[number - 1] as PublishedRelease), EXPECTED[number - 1])
+})
+
+describe('parts that are written again', () => {
+  async function publishThree() {
+    const own = await createTestDatabase()
+    const database = openDatabase({ url: own, role: 'outbreaks_operator' })
+    const publishCases = async (cases: number) =>
+      publishRelease(database, hedOutbreaks, await writeNdjson([{ key: 'a', cases }]))
+    for (const cases of [1, 2, 3]) await publishCases(cases)
+    const readAll = async () => (await loadPublishedReleases(database)).get('hed-outbreaks') ?? []
+    return {
+      url: own,
+      database,
+      publishCases,
+      readAll,
+      readLatest: async () => (await readAll()).at(-1) as PublishedRelease,
+    }
+  }
+
+  test('are fetched at once; until then the index responds, and the next release fetches no more than its own', async () => {
+    const { database, publishCases, readAll, readLatest } = await publishThree()
+    const gate = Promise.withResolvers<void>()
+    let isPruned = false
+    let statements = 0
+    const gated: Database = {
+      ...database,
+      async copyOut(...args) {
+        statements += 1
+        if (isPruned) await gate.promise
+        return database.copyOut(...args)
+      },
+    }
+    const index = open({ database: gated })
+    index.follow(await readAll())
+    const third = await readLatest()
+    assert.deepEqual(await readCases(index, third), [[1, 3]])
+    await pruneReleases(database, hedOutbreaks, 2)
+    isPruned = true
+    statements = 0
+    index.follow(await readAll())
+    await waitUntil('the node lists the parts', async () => statements === 1)
+    assert.deepEqual(await readCases(index, third), [[1, 3]])
+    assert.equal(index.status().state, 'ready')
+    gate.resolve()
+    const [{ parts } = { parts: 0 }] = await database.query<{ parts: number }>(
+      sql`select count(*)::integer as parts from index_part`,
+    )
+    await waitUntil('it has fetched them', async () => statements === 1 + parts)
+    await publishCases(4)
+    index.follow(await readAll())
+    assert.deepEqual(await readCases(index, await readLatest()), [[1, 4]])
+    // The list, the row that begins, and the one that ends.
+    assert.equal(statements, 1 + parts + 3)
+    assert.equal(index.status().failures, 0)
+    await index.close()
+    await database.close()
+  })
+
+  test('with the columns of another version are left alone: the index responds as before', async () => {
+    const { url: own, database, readAll, readLatest } = await publishThree()
+    const failures: unknown[] = []
+    const index = open({ database, onFailure: (error) => failures.push(error) })
+    index.follow(await readAll())
+    const latest = await readLatest()
+    assert.deepEqual(await readCases(index, latest), [[1, 3]])
+    const owner = new pg.Client(own)
+    await owner.connect()
+    await owner.query(`update index_part set layout = 'later', sha256 = decode(repeat('00', 32), 'hex')`)
+    await owner.end()
+    index.follow(await readAll())
+    const fresh = open({ database, waitMs: 5000 })
+    fresh.follow(await readAll())
+    await assert.rejects(readCases(fresh, latest), { code: 'unavailable' })
+    assert.deepEqual(await readCases(index, latest), [[1, 3]])
+    assert.deepEqual(failures, [])
+    for (const one of [index, fresh]) await one.close()
+    await database.close()
+  })
 })
 
 test('if the database has another history, the index is built anew', async () => {
