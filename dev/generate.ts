@@ -32,7 +32,6 @@ async function renderOpenApi(): Promise<string> {
       maxStalenessSeconds: 60,
     },
     limits: {
-      maxConnections: 1,
       cacheMegabytes: 0,
       rateLimit: 6000,
       redisUrl: null,

@@ -89,7 +89,6 @@ interface ServiceSettings {
 }
 
 interface LimitSettings {
-  maxConnections: number
   cacheMegabytes: number
   rateLimit: number
   redisUrl: string | null
@@ -165,7 +164,6 @@ export async function buildApp(dependencies: AppDependencies): Promise<HttpServe
   const app = createHttpServer({
     baseUrl,
     log,
-    connections: { maxConnections: limits.maxConnections },
     trustedProxies: service.trustedProxies ?? [],
     isDraining,
   })

@@ -19,8 +19,6 @@ export interface ServiceConfig extends OperatorConfig {
   authUrl: string
   host: string
   port: number
-  /** Maximum number of open client connections. */
-  maxConnections: number
   /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
   trustedProxies: readonly string[]
   /** Where to report a vulnerability: a mailto: or https: URL; null if there is no security.txt. */
@@ -128,7 +126,6 @@ export const readServiceConfig = (environment: Environment): ServiceConfig =>
       authUrl: read('OUTBREAKS_AUTH_URL') || baseUrl,
       host: read('OUTBREAKS_HOST'),
       port: read('OUTBREAKS_PORT'),
-      maxConnections: read('OUTBREAKS_MAX_CONNECTIONS'),
       trustedProxies: read('OUTBREAKS_TRUSTED_PROXIES'),
       securityContact: read('OUTBREAKS_SECURITY_CONTACT') || null,
       metricsAddress: metricsPort === -1 ? null : { host: metricsHost, port: metricsPort },

@@ -63,11 +63,6 @@ export const VARIABLES = {
   OUTBREAKS_AUTH_URL: define(parseUrl, '', "the token issuer's URL, if it is not the base URL"),
   OUTBREAKS_HOST: define(anyText, '127.0.0.1', 'the address to listen on'),
   OUTBREAKS_PORT: define(parseInteger(0, 65_535), 8080, 'the port to listen on; 0 picks a free one'),
-  OUTBREAKS_MAX_CONNECTIONS: define(
-    parseInteger(1, 1_000_000),
-    1024,
-    'how many client connections a node keeps open; at the limit, a new one replaces the one that has been idle longest',
-  ),
   OUTBREAKS_TRUSTED_PROXIES: define(
     parseTrustedProxies,
     [],

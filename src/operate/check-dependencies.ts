@@ -6,6 +6,7 @@ import { statfs } from 'node:fs/promises'
 import os from 'node:os'
 import { connect, type TLSSocket } from 'node:tls'
 import { DAY_MS } from '../platform/calendar-date.ts'
+import { MAX_CONNECTIONS } from '../platform/http/bounded-server.ts'
 import { describeRedisError, openRedis } from '../platform/redis/redis.ts'
 import type { FileStore } from '../storage/files/file-store.ts'
 import type { ReleaseFile } from '../storage/published-releases.ts'
@@ -112,7 +113,7 @@ export async function checkDisks(directories: readonly string[]): Promise<Findin
 }
 
 /** Each connection of a client is a file descriptor. */
-export function checkLimits(maxConnections: number): Finding[] {
+export function checkLimits(): Finding[] {
   const check = findingsOf('file descriptors')
   let limit: number
   try {
@@ -122,10 +123,10 @@ export function checkLimits(maxConnections: number): Finding[] {
   }
   const message = `this process can open ${limit} files`
   return [
-    limit < maxConnections + OTHER_DESCRIPTORS
+    limit < MAX_CONNECTIONS + OTHER_DESCRIPTORS
       ? check.warning(
-          `${message}, too few for OUTBREAKS_MAX_CONNECTIONS = ${maxConnections}`,
-          'raise LimitNOFILE, or lower OUTBREAKS_MAX_CONNECTIONS',
+          `${message}, too few for ${MAX_CONNECTIONS} connections and its own files`,
+          `raise LimitNOFILE to at least ${MAX_CONNECTIONS + OTHER_DESCRIPTORS}`,
         )
       : check.ok(message),
   ]

@@ -26,7 +26,6 @@ export interface DoctorOptions {
   readonly port: number
   readonly redisUrl: string | null
   readonly notifierUrl: string | null
-  readonly maxConnections: number
   readonly maxStalenessSeconds: number
   readonly externalIssuer: { readonly jwksUrl: string } | null
   readonly oidc: { readonly issuer: string } | null
@@ -47,7 +46,7 @@ export async function diagnose(options: DoctorOptions): Promise<Finding[]> {
   const sealingKeys = externalIssuer === null ? options.sealingKeys : null
   const checks: [name: string, run: () => Finding[] | Promise<Finding[]>][] = [
     ['Node', () => [checkNode()]],
-    ['file descriptors', () => checkLimits(options.maxConnections)],
+    ['file descriptors', () => checkLimits()],
     ['database', () => checkDatabase({ url: databaseUrl, sealingKeys, datasets, maxStalenessSeconds })],
     ['Redis', () => checkRedis(options.redisUrl)],
     ['files', () => checkStore(options)],

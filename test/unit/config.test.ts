@@ -53,7 +53,6 @@ test('three variables are required; the others have defaults', () => {
     authUrl: 'https://api.test',
     host: '127.0.0.1',
     port: 8080,
-    maxConnections: 1024,
     trustedProxies: [],
     securityContact: null,
     population: null,
@@ -87,7 +86,6 @@ test('every variable can be set', () => {
     OUTBREAKS_TOKEN_TYPE: 'JWT',
     OUTBREAKS_HOST: '0.0.0.0',
     OUTBREAKS_PORT: '0',
-    OUTBREAKS_MAX_CONNECTIONS: '2000',
     OUTBREAKS_TRUSTED_PROXIES: '10.0.0.5, fd00::/8',
     OUTBREAKS_SECURITY_CONTACT: 'mailto:security@api.test',
     OUTBREAKS_METRICS_PORT: '9464',
@@ -109,7 +107,6 @@ test('every variable can be set', () => {
   })
   assert.deepEqual(config.externalIssuer, { jwksUrl: 'https://auth.test/keys.json', tokenType: 'JWT' })
   assert.deepEqual([config.authUrl, config.host, config.port], ['https://auth.test/tenant', '0.0.0.0', 0])
-  assert.equal(config.maxConnections, 2000)
   assert.equal(config.securityContact, 'mailto:security@api.test')
   assert.deepEqual(config.trustedProxies, ['10.0.0.5', 'fd00::/8'])
   assert.deepEqual([config.logLevel, config.drainSeconds, config.cacheMegabytes], ['silent', 600, 0])
@@ -215,7 +212,6 @@ const invalid: Record<string, string[]> = {
   OUTBREAKS_JWKS_URL: [CANARY, 'file:///keys.json'],
   OUTBREAKS_TOKEN_TYPE: [CANARY, 'jwt', 'at+JWT'],
   OUTBREAKS_PORT: [CANARY, '-1', '65536', '80.5', '0x50', '1e3', ' 80', '८०'],
-  OUTBREAKS_MAX_CONNECTIONS: [CANARY, '0', '-1', '1000001', '1k'],
   OUTBREAKS_LOG_LEVEL: [CANARY, 'INFO', 'trace '],
   OUTBREAKS_DRAIN_SECONDS: [CANARY, '-1', '601', '1s'],
   OUTBREAKS_CACHE_MB: [CANARY, '-1', '65537', '64M'],

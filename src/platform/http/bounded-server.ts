@@ -10,6 +10,9 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 
+/** Of one node. A proxy in front keeps far fewer. */
+export const MAX_CONNECTIONS = 1024
+
 export interface ConnectionLimits {
   /** At the limit a new connection replaces the one that has been idle longest. If none is idle, the new one is closed. */
   maxConnections: number

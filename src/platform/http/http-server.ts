@@ -8,7 +8,7 @@ import { runWithSignal } from '../cancellation.ts'
 import { createThrottledWarning } from '../log.ts'
 import { countConnectionLimit } from '../metrics/response-metrics.ts'
 import { clientClosedRequest, problemSchema, toProblem } from '../problem.ts'
-import { type BoundedServer, type ConnectionLimits, createBoundedServer } from './bounded-server.ts'
+import { type BoundedServer, type ConnectionLimits, createBoundedServer, MAX_CONNECTIONS } from './bounded-server.ts'
 import { createSocketProblems, registerProblemPages, sendProblem } from './problem-responses.ts'
 import { assertValidTarget, compileValidator, createNotFound, takeKey } from './request-checks.ts'
 import { chooseRequestId, countSentBytes, describeRequest, logResponse, normaliseAddress } from './response-log.ts'
@@ -39,7 +39,7 @@ interface HttpServerOptions {
 
 export const BODY_LIMIT = 8 * 1024
 /** The timeout is longer than a handler can take before it writes. */
-export const DEFAULT_LIMITS: ConnectionLimits = { maxConnections: 1024, unreadTimeoutMs: 60_000 }
+export const DEFAULT_LIMITS: ConnectionLimits = { maxConnections: MAX_CONNECTIONS, unreadTimeoutMs: 60_000 }
 /** How long a node that stops still waits for the rest of a request. */
 const LAST_REQUEST_MS = 5000
 /** How long it still sends responses, such as downloads. */

@@ -24,7 +24,7 @@ const bodies = new Counter({
 })
 const connectionLimits = new Counter({
   name: 'outbreaks_connection_limit_total',
-  help: 'Connections beyond OUTBREAKS_MAX_CONNECTIONS: an idle one was closed instead (idle_closed), or it was rejected.',
+  help: 'Connections beyond the maximum of a node: an idle one was closed instead (idle_closed), or it was rejected.',
   labelNames: ['reached'],
 })
 const rejections = new Counter({

@@ -11,7 +11,7 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { findFreePort } from '../../../dev/postgres.ts'
-import { MAX_PIPELINED } from '../../../src/platform/http/bounded-server.ts'
+import { MAX_CONNECTIONS, MAX_PIPELINED } from '../../../src/platform/http/bounded-server.ts'
 import { launchProgram } from '../../fixtures/operate/program.ts'
 import { startFronts } from '../../fixtures/security/fronts.ts'
 import {
@@ -27,7 +27,6 @@ import { LIVENESS_MS } from '../../liveness.ts'
 const MAX_GROWTH_MB = 120
 /** Beyond one for each connection of the attack: pools, files that are read, and proxies. */
 const SPARE_DESCRIPTORS = 40
-const MAX_CONNECTIONS = 400
 const ATTACK_MS = Number(process.env['ATTACK_MS'] ?? 300)
 /** How long a new connection waits for its response at most. Node accepts one connection each time its event loop turns. */
 const MAX_WAIT_MS = 10_000
@@ -39,7 +38,6 @@ const { service, token, port } = await startNodeWithFiles(3000, {
   OUTBREAKS_LOG_LEVEL: 'error',
   // The default, which tests without a limit switch off.
   OUTBREAKS_CLIENT_CONCURRENCY: '8',
-  OUTBREAKS_MAX_CONNECTIONS: String(MAX_CONNECTIONS),
 })
 const fronts = await startFronts(port)
 const { host } = new URL(service.baseUrl)
