@@ -50,7 +50,7 @@ const REQUIRED: [file: string, what: string, pattern: RegExp][] = [
   ],
   ['compose.yaml', 'has no /tmp in memory', /^(?![^]*tmpfs:)[^]*"\.\/input:\/input:ro", "\/tmp"/],
   ['kubernetes/node.yaml', 'keeps the index of each node', /volumeClaimTemplates:\s+- metadata: \{ name: index \}/],
-  ['kubernetes/publish.yaml', 'has a job that publishes, with room', /release, publish[^]*emptyDir: \{ sizeLimit: 5Gi/],
+  ['kubernetes/publish.yaml', 'has a job that publishes, with room', /release, publish[^]*emptyDir: \{ sizeLimit: 8Gi/],
 ]
 
 for (const [file, what, pattern] of REQUIRED) test(`${file} ${what}`, () => assert.match(read(file), pattern))
