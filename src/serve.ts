@@ -56,10 +56,12 @@ export async function serve(kind: keyof typeof ROLES): Promise<void> {
       // The watcher tries twice a second.
       warnThrottled({ err: error }, 'could not read changes from the database', String(error))
     },
-    // Only once, at the first response of the database: a later migration does not end a running process.
-    async () => {
-      await checkSchema(watcherDatabase, { mayBeExpanded: true })
-      await checkConnectionSettings(watcherDatabase, role)
+    {
+      // Only once, at the first response of the database: a later migration does not end a running process.
+      async beforeFirstLoad() {
+        await checkSchema(watcherDatabase, { mayBeExpanded: true })
+        await checkConnectionSettings(watcherDatabase, role)
+      },
     },
   )
   const files =

@@ -1,18 +1,21 @@
 // The PostgreSQL cluster of a test run, and databases of their own for its tests. The runner loads it (--test-global-setup).
 // A run starts a cluster, or uses the one that TEST_CLUSTER_URL names (npm run test:cluster), which other runs may use too.
+import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { setInterval } from 'node:timers/promises'
 import pg from 'pg'
 import { type Cluster, createCluster } from '../dev/postgres.ts'
-import { openDatabase } from '../src/platform/postgres/database.ts'
+import { type Database, openDatabase } from '../src/platform/postgres/database.ts'
 import { migrate } from '../src/platform/postgres/migrate.ts'
+import { createWatcher } from '../src/platform/postgres/watcher.ts'
 
 /** Any number will do, as long as every run takes the same. */
 const SETUP_LOCK = 1_728_394_056
 const SETUP_MS = 120_000
 const SWEEP_MS = 5000
+const PATIENT_MS = 15_000
 /** Reads the run and the process out of the name of a database, also where a test has put something before or behind it. */
 const NAME = '(?:^|_)(?:test|empty)_([0-9a-f]{8})_([0-9]+)_[0-9a-f]{12}'
 const OWN_DATABASES = `
@@ -172,4 +175,8 @@ function urlOf(name: string): string {
 
 /** What a node reads with, but more patient: a node answers 503 after 0.8 s without a connection, and CI may be that slow. */
 export const openApiDatabase = (url: string, connections = 10) =>
-  openDatabase({ url, role: 'outbreaks_api', connections, connectTimeoutMs: 15_000 })
+  openDatabase({ url, role: 'outbreaks_api', connections, connectTimeoutMs: PATIENT_MS })
+
+/** The same for a request that waits for a round: a node answers 503 after a second. */
+export const createPatientWatcher = (database: Database) =>
+  createWatcher(database, assert.ifError, { refreshTimeoutMs: PATIENT_MS })

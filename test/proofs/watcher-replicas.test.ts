@@ -7,9 +7,10 @@ import pg from 'pg'
 import sql from 'sql-template-tag'
 import { createCluster } from '../../dev/postgres.ts'
 import { createReplica } from '../../dev/replica.ts'
-import { type Database, openDatabase, type Reader } from '../../src/platform/postgres/database.ts'
+import type { Database, Reader } from '../../src/platform/postgres/database.ts'
 import { migrate } from '../../src/platform/postgres/migrate.ts'
 import { createWatcher } from '../../src/platform/postgres/watcher.ts'
+import { createPatientWatcher, openApiDatabase } from '../database.ts'
 import { LIVENESS_MS } from '../liveness.ts'
 
 /** Longer than several rounds of the watcher. */
@@ -30,7 +31,7 @@ after(() => replica.stop())
 const opened: Database[] = []
 after(() => Promise.all(opened.map((database) => database.close())))
 function open(url: string): Database {
-  const database = openDatabase({ url, role: 'outbreaks_api', connections: 2 })
+  const database = openApiDatabase(url, 2)
   opened.push(database)
   return database
 }
@@ -90,7 +91,7 @@ test('with a primary and a paused replica in rotation, a loaded revocation is ke
   t.after(replica.resume)
   await addClient('main', 'revoked')
   await replica.catchUp()
-  const watcher = createWatcher(rotate(open(primary.urlOf('main')), open(replica.urlOf('main'))), assert.ifError)
+  const watcher = createPatientWatcher(rotate(open(primary.urlOf('main')), open(replica.urlOf('main'))))
   const enabled = watcher.watch('client', loadEnabled, [])
   await watcher.refresh()
   assert.ok(enabled.value.includes('revoked'))
@@ -114,7 +115,7 @@ test('the values of another database are loaded although the version is the same
   await replica.catchUp()
   for (const server of [primary, replica]) {
     const redirected = redirect(open(server.urlOf('main')))
-    const watcher = createWatcher(redirected.database, assert.ifError)
+    const watcher = createPatientWatcher(redirected.database)
     const clients = watcher.watch('client', loadClients, [])
     await watcher.refresh()
     assert.ok(clients.value.includes('here'))
@@ -132,7 +133,7 @@ test('older versions are accepted at once from a primary, and after five seconds
   await addClient('older', 'restored')
   await replica.catchUp()
   const fromPrimary = redirect(open(primary.urlOf('main')))
-  const watcher = createWatcher(fromPrimary.database, assert.ifError)
+  const watcher = createPatientWatcher(fromPrimary.database)
   const clients = watcher.watch('client', loadClients, [])
   await watcher.refresh()
   fromPrimary.use(open(primary.urlOf('older')))
@@ -140,7 +141,7 @@ test('older versions are accepted at once from a primary, and after five seconds
   assert.deepEqual(clients.value, ['restored'])
 
   const fromReplica = redirect(open(replica.urlOf('main')))
-  const second = createWatcher(fromReplica.database, assert.ifError)
+  const second = createPatientWatcher(fromReplica.database)
   t.after(second.stop)
   const clientsOfSecond = second.watch('client', loadClients, [])
   await second.start()
@@ -158,7 +159,7 @@ test('older versions are accepted at once from a primary, and after five seconds
 })
 
 test('a replica of an idle primary is current', async (t) => {
-  const watcher = createWatcher(open(replica.urlOf('main')), assert.ifError)
+  const watcher = createPatientWatcher(open(replica.urlOf('main')))
   t.after(watcher.stop)
   await watcher.start()
   const minStaleness = await measureMinStaleness(watcher)
@@ -179,7 +180,7 @@ test('a replica stays current during a long transaction and continuous WAL', asy
       await writer.query(`insert into scratch select repeat('x', 500) from generate_series(1, 500)`)
     await writer.end()
   })()
-  const watcher = createWatcher(open(replica.urlOf('main')), assert.ifError)
+  const watcher = createPatientWatcher(open(replica.urlOf('main')))
   t.after(watcher.stop)
   await watcher.start()
   const minStaleness = await measureMinStaleness(watcher)
@@ -193,7 +194,7 @@ test('a replica stays current during a long transaction and continuous WAL', asy
 test('the staleness of a paused replica grows, and is low again after it has replayed', async (t) => {
   t.after(replica.resume)
   await replica.catchUp()
-  const watcher = createWatcher(open(replica.urlOf('main')), assert.ifError)
+  const watcher = createPatientWatcher(open(replica.urlOf('main')))
   t.after(watcher.stop)
   const clients = watcher.watch('client', loadClients, [])
   await watcher.start()
@@ -215,7 +216,7 @@ test('the staleness of a paused replica grows, and is low again after it has rep
 
 test('a reconnected replica is stale while it receives the missed WAL', async (t) => {
   await replica.catchUp()
-  const watcher = createWatcher(open(replica.urlOf('main')), assert.ifError)
+  const watcher = createPatientWatcher(open(replica.urlOf('main')))
   t.after(watcher.stop)
   const clients = watcher.watch('client', loadClients, [])
   await watcher.start()

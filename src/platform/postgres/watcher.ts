@@ -46,11 +46,16 @@ interface Topic {
 
 type TopicRow = ServerState & { topic: string; version: string; change_id: string; clock: number }
 
-/** Each round calls `beforeFirstLoad` until it succeeds once; nothing is loaded before. */
+interface WatcherOptions {
+  /** Each round calls it until it succeeds once; nothing is loaded before. */
+  readonly beforeFirstLoad?: () => Promise<void>
+  readonly refreshTimeoutMs?: number
+}
+
 export function createWatcher(
   database: Database,
   onFailure: (error: unknown) => void,
-  beforeFirstLoad: () => Promise<void> = async () => {},
+  { beforeFirstLoad, refreshTimeoutMs = REFRESH_TIMEOUT_MS }: WatcherOptions = {},
 ): Watcher {
   const topics = new Map<string, Topic>()
   const freshness = createFreshnessTracker()
@@ -96,7 +101,7 @@ export function createWatcher(
     })
 
   async function runRound(): Promise<void> {
-    if (!beforeFirstLoadDone) await beforeFirstLoad()
+    if (!beforeFirstLoadDone) await beforeFirstLoad?.()
     beforeFirstLoadDone = true
     await readTopics()
   }
@@ -158,7 +163,7 @@ export function createWatcher(
     },
     // A request must not wait for a database that hangs.
     refresh: () =>
-      withTimeout(REFRESH_TIMEOUT_MS, refreshOnRequest(), 'The database does not respond. Try again in 1 s.'),
+      withTimeout(refreshTimeoutMs, refreshOnRequest(), 'The database does not respond. Try again in 1 s.'),
     stalenessMs: () => performance.now() - knownAsOf,
     msSinceResponse: () => performance.now() - respondedAt,
     clockDifferenceMs: () => clockDifferenceMs,

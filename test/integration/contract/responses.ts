@@ -6,9 +6,8 @@ import { createResponseCache } from '../../../src/api/response/response-cache.ts
 import { registerDataRoutes } from '../../../src/api/routes.ts'
 import type { Dataset } from '../../../src/datasets/define.ts'
 import { createHttpServer } from '../../../src/platform/http/http-server.ts'
-import { createWatcher } from '../../../src/platform/postgres/watcher.ts'
 import { loadPublishedReleases } from '../../../src/storage/published-releases.ts'
-import { openApiDatabase } from '../../database.ts'
+import { createPatientWatcher, openApiDatabase } from '../../database.ts'
 import { openTestIndex } from '../../fixtures/column-index.ts'
 
 /** The releases that are not pruned, the oldest first. */
@@ -36,7 +35,7 @@ const ADDRESSES = KEPT_RELEASES.flatMap((release) => [
 
 export async function readResponses(url: string, dataset: Dataset): Promise<ReleaseResponses> {
   const database = openApiDatabase(url)
-  const watcher = createWatcher(database, assert.ifError)
+  const watcher = createPatientWatcher(database)
   const published = watcher.watch('release', loadPublishedReleases, new Map())
   const app = createHttpServer({ baseUrl: 'https://api.test', log: pino({ level: 'silent' }) })
   const index = openTestIndex(database, dataset)

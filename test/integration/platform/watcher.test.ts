@@ -7,7 +7,7 @@ import sql from 'sql-template-tag'
 import { type Database, type Reader } from '../../../src/platform/postgres/database.ts'
 import { createWatcher } from '../../../src/platform/postgres/watcher.ts'
 import { Problem } from '../../../src/platform/problem.ts'
-import { createTestDatabase, openApiDatabase } from '../../database.ts'
+import { createPatientWatcher, createTestDatabase, openApiDatabase } from '../../database.ts'
 import { LIVENESS_MS } from '../../liveness.ts'
 
 after(() => Promise.all([database.close(), admin.end()]))
@@ -46,7 +46,7 @@ function observeDatabase(target: Database) {
 }
 
 test('a value is its initial value before the start, and then follows the database', async (t) => {
-  const watcher = createWatcher(database, assert.ifError)
+  const watcher = createPatientWatcher(database)
   t.after(() => watcher.stop())
   const clients = watcher.watch('client', loadClients, ['initial'])
   assert.deepEqual([clients.value, watcher.stalenessMs()], [['initial'], Number.POSITIVE_INFINITY])
@@ -60,7 +60,7 @@ test('a value is its initial value before the start, and then follows the databa
 })
 
 test('a rolled back change is never loaded; an unchanged topic is not loaded again', async (t) => {
-  const watcher = createWatcher(database, assert.ifError)
+  const watcher = createPatientWatcher(database)
   t.after(() => watcher.stop())
   let loads = 0
   watcher.watch('release', async () => ++loads, 0)
@@ -77,7 +77,7 @@ test('a rolled back change is never loaded; an unchanged topic is not loaded aga
 
 test('concurrent refreshes share one round, and each loads the changes made before its call', async () => {
   const { state, database: observed } = observeDatabase(database)
-  const watcher = createWatcher(observed, assert.ifError)
+  const watcher = createPatientWatcher(observed)
   const clients = watcher.watch('client', loadClients, [])
   await watcher.refresh()
   state.rounds = 0
@@ -137,7 +137,7 @@ test('a load that fails is tried again in the next round', async (t) => {
 })
 
 test('an undeclared topic is an error', async () => {
-  const watcher = createWatcher(database, assert.ifError)
+  const watcher = createPatientWatcher(database)
   watcher.watch('no such topic', async () => 1, 0)
   await assert.rejects(watcher.refresh(), /no such topic/)
 })

@@ -16,11 +16,10 @@ import { registerDataRoutes } from '../../../../src/api/routes.ts'
 import { hedOutbreaks } from '../../../../src/datasets/hed-outbreaks.ts'
 import { createHttpServer } from '../../../../src/platform/http/http-server.ts'
 import { openDatabase } from '../../../../src/platform/postgres/database.ts'
-import { createWatcher } from '../../../../src/platform/postgres/watcher.ts'
 import { publishRelease } from '../../../../src/publish/publish.ts'
 import { CHUNK_IDS, slotOf } from '../../../../src/storage/chunk.ts'
 import { loadPublishedReleases } from '../../../../src/storage/published-releases.ts'
-import { createTestDatabase, openApiDatabase } from '../../../database.ts'
+import { createPatientWatcher, createTestDatabase, openApiDatabase } from '../../../database.ts'
 import { openTestIndex } from '../../../fixtures/column-index.ts'
 import { readStoredRecords } from '../../../fixtures/stored-records.ts'
 import { fc } from '../../../seed.ts'
@@ -37,7 +36,7 @@ const url = await createTestDatabase()
 const api = openApiDatabase(url)
 const operator = openDatabase({ url, role: 'outbreaks_operator' })
 // The watcher is not started: the routes know only releases that a test or a request has refreshed.
-const watcher = createWatcher(api, assert.ifError)
+const watcher = createPatientWatcher(api)
 const published = watcher.watch('release', loadPublishedReleases, new Map())
 const cursorKey = generateKeySync('hmac', { length: 256 })
 const app = createHttpServer({ baseUrl: 'https://api.test', log: pino({ level: 'silent' }) })
