@@ -12,9 +12,8 @@ import type { ReleaseInput } from './published.ts'
 const WITHDRAWN = [0, 59, 11, 1, 54]
 
 export const skipMeasles = skipIfAbsent('jhu-measles-us')
-const skipLarge = process.env['REAL_DATA'] === 'small' && 'REAL_DATA=small leaves out large tables'
-export const skipCovid = skipLarge || skipIfAbsent('jhu-covid19') || skipIfAbsent('datasets-covid19-countries')
-export const skipZika = skipLarge || skipIfAbsent('cdcepi-zika')
+export const skipCovid = skipIfAbsent('jhu-covid19') || skipIfAbsent('datasets-covid19-countries')
+export const skipZika = skipIfAbsent('cdcepi-zika')
 
 export const writeMeasles = (): Promise<ReleaseInput[]> =>
   Promise.all(

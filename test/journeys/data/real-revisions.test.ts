@@ -20,10 +20,6 @@ const skipWithout = (...folders: string[]) => ({
   skip: noPython || (folders.map(skipIfAbsent).find((message) => message !== false) ?? false),
 })
 
-/** These take minutes: CI leaves them to npm test and npm run verify:releases. */
-const large = (...folders: string[]) =>
-  process.env['REAL_DATA'] === 'small' ? { skip: 'REAL_DATA=small leaves out large tables' } : skipWithout(...folders)
-
 interface Step {
   records: number
   added: number
@@ -92,7 +88,7 @@ test(
 
 test(
   'three revisions of the COVID-19 matrix, with a record for each cell, give the counts of the oracle',
-  large('jhu-covid19'),
+  skipWithout('jhu-covid19'),
   async () => {
     const revisions = filesOf('jhu-covid19/*confirmed_global.*.csv')
     const expected = countSteps('wide', '4', ...revisions)
@@ -110,7 +106,7 @@ test(
 
 test(
   'two revisions of a table of countries give the counts of the oracle',
-  large('datasets-covid19-countries', 'jhu-covid19'),
+  skipWithout('datasets-covid19-countries', 'jhu-covid19'),
   async () => {
     const revisions = filesOf('datasets-covid19-countries/*.csv')
     const expected = countSteps('long', 'Country,Date', 'Confirmed+,Deaths+', ...revisions)
@@ -127,7 +123,7 @@ test(
 
 test(
   'the matrix and the table of countries agree for countries without subdivisions',
-  large('datasets-covid19-countries', 'jhu-covid19'),
+  skipWithout('datasets-covid19-countries', 'jhu-covid19'),
   async () => {
     const [matrix = ''] = filesOf('jhu-covid19/*confirmed_global.2021-06-30.csv')
     const [table = ''] = filesOf('datasets-covid19-countries/*2021-08-31.csv')
