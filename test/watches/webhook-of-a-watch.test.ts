@@ -72,7 +72,7 @@ test('a release that crosses the value of a watch gives one signed webhook', asy
   }, 'the record of the delivery')
   assert.ok(JSON.stringify(log).includes(notice.id))
   assert.equal(notices().length, 1)
-  assert.doesNotMatch(notifier.output() + node.output(), new RegExp(secret))
+  assert.ok(!(notifier.output() + node.output()).includes(secret))
 })
 
 test('a node forwards the link of a mail, and logs no key', async () => {
