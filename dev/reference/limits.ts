@@ -65,6 +65,11 @@ const CLIENTS: Row[] = [
     'status 429 for more failed ones',
   ],
   [
+    'connections of all clients on a node',
+    number(DEFAULT_LIMITS.maxConnections),
+    'the connection that has been idle longest is closed, or the new one if none is idle',
+  ],
+  [
     'requests on a connection before the first response',
     String(MAX_PIPELINED),
     'the connection is closed after these responses',
