@@ -19,8 +19,8 @@ const MINIMUM_FREE_BYTES = 1e9
 /** A node can add nothing to its index. */
 const FULL_BYTES = 1e7
 const MINIMUM_FREE_SHARE = 0.1
-/** Alongside the connections of clients: the database, files, the index. */
-const OTHER_DESCRIPTORS = 256
+/** Each connection, with the file that it downloads; and the database, Redis and the index. */
+const DESCRIPTORS = 2 * MAX_CONNECTIONS + 256
 
 export async function checkRedis(url: string | null): Promise<Finding[]> {
   const check = findingsOf('Redis')
@@ -112,7 +112,6 @@ export async function checkDisks(directories: readonly string[]): Promise<Findin
   return findings
 }
 
-/** Each connection of a client is a file descriptor. */
 export function checkLimits(): Finding[] {
   const check = findingsOf('file descriptors')
   let limit: number
@@ -123,10 +122,10 @@ export function checkLimits(): Finding[] {
   }
   const message = `this process can open ${limit} files`
   return [
-    limit < MAX_CONNECTIONS + OTHER_DESCRIPTORS
+    limit < DESCRIPTORS
       ? check.warning(
-          `${message}, too few for ${MAX_CONNECTIONS} connections and its own files`,
-          `raise LimitNOFILE to at least ${MAX_CONNECTIONS + OTHER_DESCRIPTORS}`,
+          `${message}, too few for ${MAX_CONNECTIONS} connections with downloads`,
+          `raise LimitNOFILE to at least ${DESCRIPTORS}`,
         )
       : check.ok(message),
   ]

@@ -10,7 +10,7 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Of one node. A proxy in front keeps far fewer. */
+/** Of all clients of a node. */
 export const MAX_CONNECTIONS = 1024
 
 export interface ConnectionLimits {

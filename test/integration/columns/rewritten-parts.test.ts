@@ -47,7 +47,7 @@ describe('parts that are written again', () => {
     }
   }
 
-  test('are fetched at once; until then the index responds, and the next release fetches no more than its own', async () => {
+  test('are fetched immediately; until then the index responds, and the next release fetches no more than its own', async () => {
     const { database, publishCases, readAll, readLatest } = await publishThree()
     const gate = Promise.withResolvers<void>()
     let isPruned = false
